@@ -1,0 +1,98 @@
+-- One corpus version is built aside, in partitions of its own, and then switched to in one statement (corpora.current).
+-- Everything that belongs to a version is dropped with its partitions.
+create extension if not exists vector;
+
+create table corpora (
+    name text primary key,
+    current bigint,
+    previous bigint
+);
+
+create table versions (
+    id bigint generated always as identity primary key,
+    corpus text not null references corpora (name),
+    state text not null check (state in ('building', 'ready')),
+    title text not null,
+    label text not null,                  -- the documentation's own version, '17'
+    ts_config regconfig not null,         -- text-search configuration of the keyword arm
+    embedding_model text not null,
+    dimensions integer not null,
+    chunker text not null,                -- fingerprint of the chunking policy
+    fingerprint text not null,            -- of manifest, documents, model and chunker: equal means nothing to do
+    chunks integer not null default 0,    -- N of BM25
+    mean_length real not null default 0,  -- mean number of terms of a chunk, for BM25
+    created_at timestamptz not null default now(),
+    built_at timestamptz
+);
+
+create table documents (
+    version bigint not null,
+    id text not null,
+    title text not null,
+    url text not null,
+    metadata jsonb not null,
+    page_text text not null,
+    sections jsonb not null,
+    content_hash bytea not null,
+    primary key (version, id)
+) partition by list (version);
+
+create table chunks (
+    version bigint not null,
+    id bigint not null,
+    document text not null,
+    ordinal integer not null,
+    heading text[] not null,
+    anchor text not null,
+    anchors jsonb not null,               -- [[offset, id], …]
+    text text not null,
+    page_offset integer not null,
+    tokens integer not null,
+    metadata jsonb not null,
+    sentences jsonb not null,             -- [{"start":0,"end":10,"kind":"prose"}, …], same order as the vectors
+    length integer not null default 0,    -- number of terms, for BM25
+    primary key (version, id)
+) partition by list (version);
+
+-- Vectors of a chunk's ~110-word windows, the vector arm's index.
+create table windows (
+    version bigint not null,
+    chunk bigint not null,
+    ordinal integer not null,
+    embedding halfvec not null,
+    primary key (version, chunk, ordinal)
+) partition by list (version);
+
+-- Vectors of a chunk's sentences, read only for chunks already found.
+create table sentences (
+    version bigint not null,
+    chunk bigint not null,
+    ordinal integer not null,
+    embedding halfvec not null,
+    primary key (version, chunk, ordinal)
+) partition by list (version);
+
+-- The keyword arm's inverted index with its statistics. A term is a lexeme of the corpus's configuration ('wal'), a word
+-- as it stands prefixed '~' ('~having'), or an exact name prefixed '=' ('=max_wal_size', '=->>').
+create table terms (
+    version bigint not null,
+    term text not null,
+    df integer not null,
+    primary key (version, term)
+) partition by list (version);
+
+create table postings (
+    version bigint not null,
+    term text not null,
+    chunk bigint not null,
+    tf real not null,                     -- occurrences, those in headings weighted
+    primary key (version, term, chunk)
+) partition by list (version);
+
+-- Embeddings as they are made: they outlive a killed run and every version.
+create table embeddings (
+    model text not null,
+    hash bytea not null,                  -- sha-256 of the text
+    embedding halfvec not null,
+    primary key (model, hash)
+);

@@ -1,0 +1,16 @@
+//! What Sourced exists for, as plain functions over plain values: chunking, fusion, the citation grammar, verification,
+//! relevance and the extractive answer.
+//!
+//! Nothing here does IO, reads a clock or the environment, or knows a database, a model provider or a cloud: what cannot
+//! touch the world cannot fail because of it. Modules stand in the order text passes through them.
+
+pub mod document;
+pub mod tokens;
+pub mod chunk;
+pub mod sentence;
+pub mod names;
+pub mod fuse;
+pub mod fold;
+pub mod quote;
+pub mod citation;
+pub mod fragment;
