@@ -1,1 +1,6 @@
-//! .
+//! The two pipelines, what they share, and nothing that touches the world by itself.
+//!
+//! `ask` answers one question, `ingest` builds one corpus version; both take a [`context::Context`], the composition
+//! root. IO lives in `adapters`, rules in `domain`.
+
+pub mod ask;

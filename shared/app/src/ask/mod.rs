@@ -1,0 +1,3 @@
+//! Answers one question.
+
+pub mod event;
