@@ -1,3 +1,4 @@
 //! Answers one question.
 
 pub mod event;
+pub mod question;
