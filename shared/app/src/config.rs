@@ -127,6 +127,8 @@ pub struct LimitsConfig {
     pub daily_budget_usd: Option<f64>,
     /// `USAGE_TABLE`: the DynamoDB table of the corpus item, counters and records.
     pub usage_table: String,
+    /// `AWS_ENDPOINT_URL_DYNAMODB`: where DynamoDB is when it is not AWS's own, as the local emulator.
+    pub dynamodb_endpoint: Option<String>,
     /// `HASH_SECRET`: keys the hash that stands for a visitor.
     pub hash_secret: Option<Secret>,
     /// `TRUSTED_HOPS`: how many proxies of our own stand before the service.
@@ -374,6 +376,7 @@ impl LimitsConfig {
             usage_table: variables
                 .parse("USAGE_TABLE", "a table's name: 3 to 255 of a to z, A to Z, 0 to 9, _, - and .", table_name)?
                 .unwrap_or_else(|| "sourced".into()),
+            dynamodb_endpoint: variables.parse("AWS_ENDPOINT_URL_DYNAMODB", "an http:// or https:// URL", http_url)?,
             hash_secret: variables.secret("HASH_SECRET", "at least 16 characters", |value| value.chars().count() >= 16)?,
             trusted_hops: variables
                 .parse("TRUSTED_HOPS", "a number from 0 to 10", |value| number(value).filter(|hops| *hops <= 10))?
@@ -619,6 +622,7 @@ mod tests {
             ("GLOBAL_DAILY_LIMIT", "many", "whole number"),
             ("DAILY_BUDGET_USD", "inf", "dollars"),
             ("USAGE_TABLE", "a b", "table"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", "localhost:8000", "https://"),
             ("TRUSTED_HOPS", "11", "0 to 10"),
             ("RECORD_DAYS", "0", "1 to 3650"),
             ("ALLOWED_ORIGIN", "https://a.example/path", "origin"),

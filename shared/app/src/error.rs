@@ -113,10 +113,13 @@ impl ApiError {
         ErrorBody { error: ErrorDetail { code: self.code(), message: self.message(), request_id } }
     }
 
-    /// Whether the log should carry it as a failure of ours, with its cause.
+    /// What lies under a failure of ours, for the log; a visitor's mistake has none.
     #[must_use]
-    pub fn is_ours(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::Internal(_))
+    pub fn cause(&self) -> Option<&anyhow::Error> {
+        match self {
+            Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
+            _ => None,
+        }
     }
 }
 
