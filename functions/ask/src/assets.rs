@@ -59,9 +59,15 @@ impl Asset {
     /// The file, or only word that the visitor's copy (`if_none_match`) is still right.
     pub(crate) fn respond(&self, if_none_match: Option<&str>) -> Response<Body> {
         let tag = self.tag();
-        let known = if_none_match.is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
-        let mut response =
-            if known { respond::empty(StatusCode::NOT_MODIFIED) } else { respond::content(self.content_type, self.bytes) };
+        let known = if_none_match.is_some_and(|tags| {
+            tags.split(',')
+                .any(|known| known.trim().trim_start_matches("W/") == tag)
+        });
+        let mut response = if known {
+            respond::empty(StatusCode::NOT_MODIFIED)
+        } else {
+            respond::content(self.content_type, self.bytes)
+        };
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         if let Ok(tag) = HeaderValue::from_str(&tag) {
@@ -92,7 +98,11 @@ mod tests {
                 continue;
             }
             let bytes = std::fs::read(file.path()).unwrap();
-            assert!(ASSETS.iter().any(|asset| asset.bytes == bytes), "{} is not served", file.path().display());
+            assert!(
+                ASSETS.iter().any(|asset| asset.bytes == bytes),
+                "{} is not served",
+                file.path().display()
+            );
         }
     }
 
@@ -103,12 +113,26 @@ mod tests {
             for attribute in ["src=\"", "href=\""] {
                 for (start, _) in text.match_indices(attribute) {
                     let target = text[start + attribute.len()..].split('"').next().unwrap();
-                    let path = target.split(['#', '?']).next().unwrap().trim_start_matches("./");
+                    let path = target
+                        .split(['#', '?'])
+                        .next()
+                        .unwrap()
+                        .trim_start_matches("./");
                     let ours = !target.contains(':');
-                    assert!(!ours || find(path).is_some() || path.starts_with("api/"), "{:?} refers to {target}", asset.path);
+                    assert!(
+                        !ours || find(path).is_some() || path.starts_with("api/"),
+                        "{:?} refers to {target}",
+                        asset.path
+                    );
                 }
             }
-            assert!(!text.contains("<style") && !text.contains(" style=") && !text.contains(" onclick="), "{:?}", asset.path);
+            assert!(
+                !text.contains("<style")
+                    && !text.contains(" style=")
+                    && !text.contains(" onclick="),
+                "{:?}",
+                asset.path
+            );
         }
     }
 }

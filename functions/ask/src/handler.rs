@@ -56,7 +56,11 @@ pub async fn handle(context: Arc<Context>, request: Request) -> Result<Response<
         Ok(Responded::Whole(response) | Responded::Stream(response)) => response,
         Err(error) => {
             if let Some(cause) = error.cause() {
-                tracing::error!(request.id = request.id, request.route = name, "failed to respond: {cause:#}");
+                tracing::error!(
+                    request.id = request.id,
+                    request.route = name,
+                    "failed to respond: {cause:#}"
+                );
             }
             respond::error(&error, &request.id)
         }
@@ -73,7 +77,11 @@ pub async fn handle(context: Arc<Context>, request: Request) -> Result<Response<
             "responded"
         );
     }
-    let response = if request.method == Method::HEAD { respond::without_body(response) } else { response };
+    let response = if request.method == Method::HEAD {
+        respond::without_body(response)
+    } else {
+        response
+    };
     Ok(respond::finish(response, http))
 }
 
@@ -83,7 +91,11 @@ enum Responded {
     Stream(Response<Body>),
 }
 
-async fn respond(context: &Arc<Context>, request: &Received, route: Route) -> Result<Responded, ApiError> {
+async fn respond(
+    context: &Arc<Context>,
+    request: &Received,
+    route: Route,
+) -> Result<Responded, ApiError> {
     Ok(Responded::Whole(match route {
         Route::Asset(asset) => asset.respond(request.header(header::IF_NONE_MATCH)),
         Route::Moved(to) => respond::moved(&to),
@@ -128,10 +140,18 @@ async fn ask(context: &Arc<Context>, request: &Received) -> Result<Response<Body
         request_id: request.id.clone(),
         deadline,
         started: request.started,
-        root: context.config.http.public_url.clone().or_else(|| request.root.clone()),
+        root: context
+            .config
+            .http
+            .public_url
+            .clone()
+            .or_else(|| request.root.clone()),
     };
     let context = Arc::clone(context);
-    Ok(respond::events(stream::events(answering, |sink| async move { app::ask::ask(&context, ask, &sink).await })))
+    Ok(respond::events(stream::events(
+        answering,
+        |sink| async move { app::ask::ask(&context, ask, &sink).await },
+    )))
 }
 
 /// What of a request is used, taken apart once.
@@ -152,12 +172,25 @@ struct Received {
 impl Received {
     fn new(request: Request) -> Self {
         let lambda = request.lambda_context_ref();
-        let id = lambda.map(|lambda| lambda.request_id.clone()).unwrap_or_default();
-        let invocation_end = lambda.filter(|lambda| lambda.deadline > 0).map(lambda_http::Context::deadline);
+        let id = lambda
+            .map(|lambda| lambda.request_id.clone())
+            .unwrap_or_default();
+        let invocation_end = lambda
+            .filter(|lambda| lambda.deadline > 0)
+            .map(lambda_http::Context::deadline);
         let root = request.request_context_ref().and_then(function_url);
         let path = request.raw_http_path().to_owned();
         let (parts, body) = request.into_parts();
-        Self { method: parts.method, path, headers: parts.headers, body, id, invocation_end, root, started: Instant::now() }
+        Self {
+            method: parts.method,
+            path,
+            headers: parts.headers,
+            body,
+            id,
+            invocation_end,
+            root,
+            started: Instant::now(),
+        }
     }
 
     fn header(&self, name: header::HeaderName) -> Option<&str> {
@@ -166,7 +199,9 @@ impl Received {
 
     fn stream_deadline(&self) -> Instant {
         let left = self.invocation_end.map_or(LONGEST_ANSWER, |end| {
-            end.duration_since(SystemTime::now()).unwrap_or_default().saturating_sub(STREAM_MARGIN)
+            end.duration_since(SystemTime::now())
+                .unwrap_or_default()
+                .saturating_sub(STREAM_MARGIN)
         });
         self.started + left.min(LONGEST_ANSWER)
     }

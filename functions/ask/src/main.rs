@@ -27,7 +27,10 @@ async fn main() -> ExitCode {
         }
     };
     // The streaming runner also serves the short replies: one way out, so that one way is tested.
-    let served = run_with_streaming_response(service_fn(|request| ask::handle(Arc::clone(&context), request))).await;
+    let served = run_with_streaming_response(service_fn(|request| {
+        ask::handle(Arc::clone(&context), request)
+    }))
+    .await;
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

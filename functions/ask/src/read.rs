@@ -37,8 +37,10 @@ struct Wire {
     draft: Option<bool>,
 }
 
-const SHAPE: &str = "Send a JSON object with \"question\", and nothing but \"filter\" and \"draft\" beside it.";
-const FILTER: &str = "Send at most 8 filters of a non-empty name and a value, each of at most 200 characters.";
+const SHAPE: &str =
+    "Send a JSON object with \"question\", and nothing but \"filter\" and \"draft\" beside it.";
+const FILTER: &str =
+    "Send at most 8 filters of a non-empty name and a value, each of at most 200 characters.";
 
 /// Reads the body of `POST /api/ask`.
 pub(crate) fn asked(content_type: Option<&str>, body: &[u8]) -> Result<Asked, ApiError> {
@@ -51,15 +53,28 @@ pub(crate) fn asked(content_type: Option<&str>, body: &[u8]) -> Result<Asked, Ap
     let wire: Wire = serde_json::from_slice(body).map_err(|_| ApiError::InvalidRequest(SHAPE))?;
     let filter = wire.filter.unwrap_or_default();
     let fits = |text: &str| !text.contains('\0') && text.chars().count() <= MAX_FILTER_CHARS;
-    if filter.len() > MAX_FILTERS || !filter.iter().all(|(name, value)| !name.is_empty() && fits(name) && fits(value)) {
+    if filter.len() > MAX_FILTERS
+        || !filter
+            .iter()
+            .all(|(name, value)| !name.is_empty() && fits(name) && fits(value))
+    {
         return Err(ApiError::InvalidRequest(FILTER));
     }
-    Ok(Asked { question: Question::parse(&wire.question)?, filter, draft: wire.draft.unwrap_or(false) })
+    Ok(Asked {
+        question: Question::parse(&wire.question)?,
+        filter,
+        draft: wire.draft.unwrap_or(false),
+    })
 }
 
 /// `application/json`, whatever its parameters.
 fn is_json(content_type: &str) -> bool {
-    content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+    content_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .eq_ignore_ascii_case("application/json")
 }
 
 #[cfg(test)]
@@ -69,7 +84,8 @@ mod tests {
     const JSON: Option<&str> = Some("application/json; charset=utf-8");
 
     fn check(content_type: Option<&str>, body: &str, code: &str) {
-        let found = asked(content_type, body.as_bytes()).map_or_else(|error| error.code(), |_| "asked");
+        let found =
+            asked(content_type, body.as_bytes()).map_or_else(|error| error.code(), |_| "asked");
         assert_eq!(found, code, "{content_type:?} {:.80}", body);
     }
 
@@ -77,31 +93,71 @@ mod tests {
     fn reads_a_question() {
         let body = r#"{"question":"  why\u0000? ","filter":{"department":"HR"},"draft":true}"#;
         let read = asked(JSON, body.as_bytes()).expect("a valid request");
-        assert_eq!((read.question.as_str(), read.filter["department"].as_str(), read.draft), ("why?", "HR", true));
-        check(JSON, r#"{"question":"why","filter":null,"draft":null}"#, "asked");
+        assert_eq!(
+            (
+                read.question.as_str(),
+                read.filter["department"].as_str(),
+                read.draft
+            ),
+            ("why?", "HR", true)
+        );
+        check(
+            JSON,
+            r#"{"question":"why","filter":null,"draft":null}"#,
+            "asked",
+        );
         check(Some("APPLICATION/JSON"), r#"{"question":"why"}"#, "asked");
     }
 
     #[test]
     fn refuses_other_types() {
-        for content_type in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("application/jsonx"), Some("")] {
-            check(content_type, r#"{"question":"why"}"#, "unsupported_media_type");
+        for content_type in [
+            None,
+            Some("text/plain"),
+            Some("application/x-www-form-urlencoded"),
+            Some("application/jsonx"),
+            Some(""),
+        ] {
+            check(
+                content_type,
+                r#"{"question":"why"}"#,
+                "unsupported_media_type",
+            );
         }
     }
 
     #[test]
     fn c033_c036_refuses_what_cannot_be_asked() {
         for question in ["", "  ", "\\u0000", "\\u200b\\u202e", "\\u0007 \\u001b"] {
-            check(JSON, &format!(r#"{{"question":"{question}"}}"#), "invalid_question");
+            check(
+                JSON,
+                &format!(r#"{{"question":"{question}"}}"#),
+                "invalid_question",
+            );
         }
-        check(JSON, &format!(r#"{{"question":"{}"}}"#, "a".repeat(1_001)), "invalid_question");
-        check(JSON, &format!(r#"{{"question":"{}"}}"#, "vacuum ".repeat(200_000)), "too_large");
+        check(
+            JSON,
+            &format!(r#"{{"question":"{}"}}"#, "a".repeat(1_001)),
+            "invalid_question",
+        );
+        check(
+            JSON,
+            &format!(r#"{{"question":"{}"}}"#, "vacuum ".repeat(200_000)),
+            "too_large",
+        );
     }
 
     #[test]
     fn c274_refuses_other_shapes() {
-        let deep = format!(r#"{{"question":{}1{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
-        let history = format!(r#"{{"question":"why","history":[{}0]}}"#, "0,".repeat(7_000));
+        let deep = format!(
+            r#"{{"question":{}1{}}}"#,
+            "[".repeat(5_000),
+            "]".repeat(5_000)
+        );
+        let history = format!(
+            r#"{{"question":"why","history":[{}0]}}"#,
+            "0,".repeat(7_000)
+        );
         let filters: Vec<String> = (0..9).map(|n| format!(r#""k{n}":"v""#)).collect();
         for body in [
             "",
@@ -123,10 +179,18 @@ mod tests {
             &deep,
             &history,
             &format!(r#"{{"question":"why","filter":{{{}}}}}"#, filters.join(",")),
-            &format!(r#"{{"question":"why","filter":{{"a":"{}"}}}}"#, "v".repeat(201)),
+            &format!(
+                r#"{{"question":"why","filter":{{"a":"{}"}}}}"#,
+                "v".repeat(201)
+            ),
         ] {
             check(JSON, body, "invalid_request");
         }
-        assert_eq!(asked(JSON, b"{\"question\":\"\xff\"}").map_err(|error| error.code()).err(), Some("invalid_request"));
+        assert_eq!(
+            asked(JSON, b"{\"question\":\"\xff\"}")
+                .map_err(|error| error.code())
+                .err(),
+            Some("invalid_request")
+        );
     }
 }

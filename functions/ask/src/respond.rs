@@ -25,7 +25,10 @@ const SECURITY: [(HeaderName, &str); 5] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
     (header::STRICT_TRANSPORT_SECURITY, "max-age=31536000"),
-    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
 ];
 
 /// A body of the given type.
@@ -56,9 +59,12 @@ pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
 /// An error as JSON.
 pub(crate) fn error(error: &ApiError, request_id: &str) -> Response<Body> {
     let mut response = json(&error.body(request_id));
-    *response.status_mut() = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() =
+        StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if let ApiError::MethodNotAllowed { allow } = error {
-        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+        response
+            .headers_mut()
+            .insert(header::ALLOW, HeaderValue::from_static(allow));
     }
     response
 }
@@ -66,7 +72,10 @@ pub(crate) fn error(error: &ApiError, request_id: &str) -> Response<Body> {
 /// An answer's events.
 pub(crate) fn events(body: Body) -> Response<Body> {
     let mut response = no_store(with_type("text/event-stream; charset=utf-8", body));
-    response.headers_mut().insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response.headers_mut().insert(
+        HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    );
     response
 }
 
@@ -96,7 +105,9 @@ pub(crate) fn preflight(http: &HttpConfig) -> Response<Body> {
             (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
             (header::ACCESS_CONTROL_MAX_AGE, "86400"),
         ] {
-            response.headers_mut().insert(name, HeaderValue::from_static(value));
+            response
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
         }
     }
     response
@@ -109,8 +120,14 @@ pub(crate) fn finish(mut response: Response<Body>, http: &HttpConfig) -> Respons
         headers.insert(name, HeaderValue::from_static(value));
     }
     // The runner would otherwise declare every empty reply a download.
-    headers.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static("text/plain; charset=utf-8"));
-    if let Some(origin) = http.allowed_origin.as_deref().and_then(|origin| HeaderValue::from_str(origin).ok()) {
+    headers
+        .entry(header::CONTENT_TYPE)
+        .or_insert(HeaderValue::from_static("text/plain; charset=utf-8"));
+    if let Some(origin) = http
+        .allowed_origin
+        .as_deref()
+        .and_then(|origin| HeaderValue::from_str(origin).ok())
+    {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     }
     response
@@ -123,11 +140,15 @@ pub(crate) fn without_body(response: Response<Body>) -> Response<Body> {
 
 fn with_type(content_type: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
 
 fn no_store(mut response: Response<Body>) -> Response<Body> {
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

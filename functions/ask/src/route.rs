@@ -58,8 +58,16 @@ pub(crate) fn route(method: &Method, raw_path: &str) -> Result<Route, ApiError> 
         _ if bare.strip_prefix("api/suggestions/").is_some() => Route::Suggestion,
         _ => page(path, bare)?,
     };
-    let allow = if found == Route::Ask { "POST, OPTIONS" } else { "GET, HEAD, OPTIONS" };
-    if allow.split(", ").any(|allowed| allowed == method.as_str()) { Ok(found) } else { Err(ApiError::MethodNotAllowed { allow }) }
+    let allow = if found == Route::Ask {
+        "POST, OPTIONS"
+    } else {
+        "GET, HEAD, OPTIONS"
+    };
+    if allow.split(", ").any(|allowed| allowed == method.as_str()) {
+        Ok(found)
+    } else {
+        Err(ApiError::MethodNotAllowed { allow })
+    }
 }
 
 fn page(path: &str, bare: &str) -> Result<Route, ApiError> {
@@ -82,7 +90,10 @@ fn decode(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
-        let hex = |at: usize| tail.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        let hex = |at: usize| {
+            tail.get(at)
+                .and_then(|digit| char::from(*digit).to_digit(16))
+        };
         match (first, hex(0), hex(1)) {
             (b'%', Some(high), Some(low)) => {
                 bytes.push(u8::try_from(high * 16 + low).ok()?);
@@ -94,7 +105,9 @@ fn decode(path: &str) -> Option<String> {
             }
         }
     }
-    String::from_utf8(bytes).ok().filter(|text| !text.contains(char::is_control))
+    String::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains(char::is_control))
 }
 
 /// Percent-encodes one segment of a path.
@@ -102,7 +115,9 @@ fn encode(segment: &str) -> String {
     segment
         .bytes()
         .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                char::from(byte).to_string()
+            }
             _ => format!("%{byte:02X}"),
         })
         .collect()

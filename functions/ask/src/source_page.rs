@@ -13,7 +13,10 @@ use domain::document::{Block, BlockKind, Document, Section};
 pub(crate) fn render(document: &Document) -> String {
     let root = "../".repeat(document.id.split('/').count());
     let mut page = Page::default();
-    let mut rest = Rest { text: &document.page_text, offset: 0 };
+    let mut rest = Rest {
+        text: &document.page_text,
+        offset: 0,
+    };
     for section in &document.sections {
         for (index, block) in section.blocks.iter().enumerate() {
             let before = rest.take_to(block.page_offset);
@@ -57,7 +60,11 @@ impl<'a> Rest<'a> {
     }
 
     fn skip(&mut self, scalars: usize) -> &'a str {
-        let byte = self.text.char_indices().nth(scalars).map_or(self.text.len(), |(byte, _)| byte);
+        let byte = self
+            .text
+            .char_indices()
+            .nth(scalars)
+            .map_or(self.text.len(), |(byte, _)| byte);
         let (taken, left) = self.text.split_at(byte);
         self.text = left;
         self.offset += scalars;
@@ -89,7 +96,11 @@ impl<'a> Page<'a> {
         }
         let mut anchor = (starts && !section.anchor.is_empty()).then_some(section.anchor.as_str());
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            match section.heading.iter().rposition(|title| title == line.trim()) {
+            match section
+                .heading
+                .iter()
+                .rposition(|title| title == line.trim())
+            {
                 Some(depth) => {
                     let level = (depth + 1).min(6);
                     let own = depth + 1 == section.heading.len();
@@ -128,8 +139,16 @@ impl<'a> Page<'a> {
             BlockKind::ListItem => writeln!(self.html, "<li{id}>{broken}</li>"),
             // The first line end after the tag is not part of the text.
             BlockKind::Code => writeln!(self.html, "<pre{id}>\n{text}</pre>"),
-            BlockKind::TableHeader => writeln!(self.html, "<tr{id}><th>{}</th></tr>", broken.replace('\t', "</th><th>")),
-            BlockKind::TableRow => writeln!(self.html, "<tr{id}><td>{}</td></tr>", broken.replace('\t', "</td><td>")),
+            BlockKind::TableHeader => writeln!(
+                self.html,
+                "<tr{id}><th>{}</th></tr>",
+                broken.replace('\t', "</th><th>")
+            ),
+            BlockKind::TableRow => writeln!(
+                self.html,
+                "<tr{id}><td>{}</td></tr>",
+                broken.replace('\t', "</td><td>")
+            ),
         };
     }
 
@@ -179,13 +198,24 @@ mod tests {
     use super::*;
 
     /// Lays blocks out as a parser would: each on its own line, below its headings.
-    fn document(title: &str, sections: &[(&[&str], &str, &[(BlockKind, &str, Option<&str>)])]) -> Document {
+    fn document(
+        title: &str,
+        sections: &[(&[&str], &str, &[(BlockKind, &str, Option<&str>)])],
+    ) -> Document {
         let mut page_text = String::new();
         let mut laid = Vec::new();
         let mut open: Vec<&str> = Vec::new();
         for (heading, anchor, blocks) in sections {
-            let common = open.iter().zip(*heading).take_while(|(a, b)| a == b).count();
-            let shown = if common == heading.len() && open.len() == common { common.saturating_sub(1) } else { common };
+            let common = open
+                .iter()
+                .zip(*heading)
+                .take_while(|(a, b)| a == b)
+                .count();
+            let shown = if common == heading.len() && open.len() == common {
+                common.saturating_sub(1)
+            } else {
+                common
+            };
             for title in &heading[shown..] {
                 page_text.push_str(title);
                 page_text.push('\n');
@@ -230,7 +260,11 @@ mod tests {
         let notice = document(
             "Notice",
             &[
-                (&["Notice"], "notice", &[(BlockKind::Prose, "Notice is 30 days.\nNot less.", None)]),
+                (
+                    &["Notice"],
+                    "notice",
+                    &[(BlockKind::Prose, "Notice is 30 days.\nNot less.", None)],
+                ),
                 (
                     &["Notice", "Steps", "Who is told"],
                     "told",
@@ -273,8 +307,16 @@ mod tests {
         let document = document(
             hostile,
             &[
-                (&[hostile], "\"><script>", &[(BlockKind::Prose, hostile, Some("'><b>"))]),
-                (&[hostile, "[a](javascript:alert(1))"], "", &[(BlockKind::TableRow, "<td>\t</table>", None)]),
+                (
+                    &[hostile],
+                    "\"><script>",
+                    &[(BlockKind::Prose, hostile, Some("'><b>"))],
+                ),
+                (
+                    &[hostile, "[a](javascript:alert(1))"],
+                    "",
+                    &[(BlockKind::TableRow, "<td>\t</table>", None)],
+                ),
             ],
         );
         let page = render(&document);

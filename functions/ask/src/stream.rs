@@ -49,7 +49,15 @@ where
         Ok(Err(_)) => Ended::Deadline,
         Err(_) => Ended::Panic,
     });
-    EventBody { answering, work: Some(work.boxed()), ended: Ended::Itself, events, sent: 0, last: None }.boxed_unsync()
+    EventBody {
+        answering,
+        work: Some(work.boxed()),
+        ended: Ended::Itself,
+        events,
+        sent: 0,
+        last: None,
+    }
+    .boxed_unsync()
 }
 
 /// How the work came to its end.
@@ -75,7 +83,10 @@ impl http_body::Body for EventBody {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let body = self.get_mut();
         let event = ready!(body.poll_event(cx));
         Poll::Ready(event.map(|event| Ok(Frame::data(body.write(event)))))
@@ -94,7 +105,10 @@ impl EventBody {
             }
             match ready!(self.events.poll_recv(cx)) {
                 Some(_) if self.last.is_some() => {
-                    tracing::error!(request.id = self.answering.request_id, "an event followed the last one and was left out");
+                    tracing::error!(
+                        request.id = self.answering.request_id,
+                        "an event followed the last one and was left out"
+                    );
                 }
                 None if self.last.is_some() => return Poll::Ready(None),
                 Some(event) => return Poll::Ready(Some(event)),
@@ -108,11 +122,23 @@ impl EventBody {
         let (code, message) = match self.ended {
             Ended::Deadline => ("deadline", "The answer took too long. Please try again."),
             Ended::Panic | Ended::Itself => {
-                tracing::error!(request.id = self.answering.request_id, "failed to answer: {:?}", self.ended);
-                ("internal", "Something went wrong on our side. Please try again.")
+                tracing::error!(
+                    request.id = self.answering.request_id,
+                    "failed to answer: {:?}",
+                    self.ended
+                );
+                (
+                    "internal",
+                    "Something went wrong on our side. Please try again.",
+                )
             }
         };
-        Event::Error(ErrorEvent { code, message, retry_after_s: None, request_id: self.answering.request_id.clone() })
+        Event::Error(ErrorEvent {
+            code,
+            message,
+            retry_after_s: None,
+            request_id: self.answering.request_id.clone(),
+        })
     }
 
     fn write(&mut self, mut event: Event) -> Bytes {
@@ -154,9 +180,18 @@ fn complete_links(event: &mut Event, root: &str) {
         }
     };
     match event {
-        Event::Passages { passages } => passages.iter_mut().for_each(|passage| complete(&mut passage.url)),
-        Event::Sentence(sentence) => sentence.citations.iter_mut().for_each(|citation| complete(&mut citation.url)),
-        Event::Done(done) => done.nearest.iter_mut().flatten().for_each(|nearest| complete(&mut nearest.url)),
+        Event::Passages { passages } => passages
+            .iter_mut()
+            .for_each(|passage| complete(&mut passage.url)),
+        Event::Sentence(sentence) => sentence
+            .citations
+            .iter_mut()
+            .for_each(|citation| complete(&mut citation.url)),
+        Event::Done(done) => done
+            .nearest
+            .iter_mut()
+            .flatten()
+            .for_each(|nearest| complete(&mut nearest.url)),
         Event::Progress(_) | Event::Removed { .. } | Event::Note { .. } | Event::Error(_) => {}
     }
 }
@@ -171,16 +206,29 @@ mod tests {
     use super::*;
 
     fn progress(stage: &'static str) -> Event {
-        Event::Progress(Progress { stage, ms: Some(1.5) })
+        Event::Progress(Progress {
+            stage,
+            ms: Some(1.5),
+        })
     }
 
     fn failed(code: &'static str) -> Event {
-        Event::Error(ErrorEvent { code, message: "A fixed sentence.", retry_after_s: None, request_id: "r-1".into() })
+        Event::Error(ErrorEvent {
+            code,
+            message: "A fixed sentence.",
+            retry_after_s: None,
+            request_id: "r-1".into(),
+        })
     }
 
     fn answering() -> Answering {
         let started = Instant::now();
-        Answering { request_id: "r-1".into(), deadline: started + Duration::from_secs(10), started, root: None }
+        Answering {
+            request_id: "r-1".into(),
+            deadline: started + Duration::from_secs(10),
+            started,
+            root: None,
+        }
     }
 
     async fn text(body: Body) -> String {
@@ -223,15 +271,26 @@ mod tests {
             panic!("question text in a panic message")
         });
         let text = text(body).await;
-        assert!(text.contains("\"code\":\"internal\"") && text.ends_with("\n\n"), "{text}");
+        assert!(
+            text.contains("\"code\":\"internal\"") && text.ends_with("\n\n"),
+            "{text}"
+        );
         assert_eq!(text.matches("event: ").count(), 2);
         assert!(!text.contains("panic message"));
     }
 
     #[tokio::test]
     async fn an_answer_without_an_end_is_given_one() {
-        assert!(text(events(answering(), |_| async { Ok(()) })).await.contains("\"code\":\"internal\""));
-        assert!(text(events(answering(), |_| async { Err(Closed) })).await.contains("\"code\":\"internal\""));
+        assert!(
+            text(events(answering(), |_| async { Ok(()) }))
+                .await
+                .contains("\"code\":\"internal\"")
+        );
+        assert!(
+            text(events(answering(), |_| async { Err(Closed) }))
+                .await
+                .contains("\"code\":\"internal\"")
+        );
     }
 
     #[tokio::test]
@@ -278,19 +337,41 @@ mod tests {
                 index: 0,
                 text: "It is so.".into(),
                 kind: "prose",
-                citations: vec![Citation { passage: "P1".into(), quote: "so".into(), start: 0, end: 2, url: url.into() }],
+                citations: vec![Citation {
+                    passage: "P1".into(),
+                    quote: "so".into(),
+                    start: 0,
+                    end: 2,
+                    url: url.into(),
+                }],
                 dropped: Vec::new(),
             })
         };
         for (root, url, expected) in [
-            (Some("https://x.example/"), "sources/a#b", "https://x.example/sources/a#b"),
-            (Some("https://x.example/"), "https://docs.example/a#b", "https://docs.example/a#b"),
+            (
+                Some("https://x.example/"),
+                "sources/a#b",
+                "https://x.example/sources/a#b",
+            ),
+            (
+                Some("https://x.example/"),
+                "https://docs.example/a#b",
+                "https://docs.example/a#b",
+            ),
             (None, "sources/a#b", "sources/a#b"),
         ] {
-            let answering = Answering { root: root.map(str::to_owned), ..answering() };
+            let answering = Answering {
+                root: root.map(str::to_owned),
+                ..answering()
+            };
             let event = sentence(url);
             let body = events(answering, |sink| async move { sink.send(event).await });
-            assert!(text(body).await.contains(&format!("\"url\":\"{expected}\"")), "{expected}");
+            assert!(
+                text(body)
+                    .await
+                    .contains(&format!("\"url\":\"{expected}\"")),
+                "{expected}"
+            );
         }
     }
 }

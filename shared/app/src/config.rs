@@ -281,11 +281,19 @@ impl Config {
         variables.refuse_secret_arns()?;
         Ok(Self {
             database: DatabaseConfig::read(variables)?,
-            corpus: variables.parse("CORPUS", "a manifest's name: a to z, 0 to 9 and -", corpus_name)?.unwrap_or_else(|| "postgresql-17".into()),
+            corpus: variables
+                .parse(
+                    "CORPUS",
+                    "a manifest's name: a to z, 0 to 9 and -",
+                    corpus_name,
+                )?
+                .unwrap_or_else(|| "postgresql-17".into()),
             models: ModelsConfig::read(variables)?,
             limits: LimitsConfig::read(variables)?,
             http: HttpConfig::read(variables)?,
-            log_level: variables.parse("LOG_LEVEL", "error, warn, info, debug or trace", log_level)?.unwrap_or(LogLevel::Info),
+            log_level: variables
+                .parse("LOG_LEVEL", "error, warn, info, debug or trace", log_level)?
+                .unwrap_or(LogLevel::Info),
         })
     }
 
@@ -299,21 +307,33 @@ impl Config {
 impl DatabaseConfig {
     fn read(variables: &Variables) -> Result<Self, ConfigError> {
         let accepts = "a postgres:// URL (scripts/dev starts a database and sets it)";
-        let url = variables.secret("DATABASE_URL", accepts, postgres_url)?.ok_or_else(|| ConfigError::Missing {
-            variable: "DATABASE_URL",
-            accepts: accepts.into(),
-        })?;
+        let url = variables
+            .secret("DATABASE_URL", accepts, postgres_url)?
+            .ok_or_else(|| ConfigError::Missing {
+                variable: "DATABASE_URL",
+                accepts: accepts.into(),
+            })?;
         let direct_url = variables
-            .secret("DATABASE_DIRECT_URL", "a postgres:// URL that is no pooler", postgres_url)?
+            .secret(
+                "DATABASE_DIRECT_URL",
+                "a postgres:// URL that is no pooler",
+                postgres_url,
+            )?
             .unwrap_or_else(|| url.clone());
-        Ok(Self { url, direct_url, ca_file: variables.parse("DATABASE_CA_FILE", "a readable PEM file", file)? })
+        Ok(Self {
+            url,
+            direct_url,
+            ca_file: variables.parse("DATABASE_CA_FILE", "a readable PEM file", file)?,
+        })
     }
 }
 
 impl ModelsConfig {
     fn read(variables: &Variables) -> Result<Self, ConfigError> {
-        let openai_api_key = variables.secret("OPENAI_API_KEY", "a key without white space", key)?;
-        let cohere_api_key = variables.secret("COHERE_API_KEY", "a key without white space", key)?;
+        let openai_api_key =
+            variables.secret("OPENAI_API_KEY", "a key without white space", key)?;
+        let cohere_api_key =
+            variables.secret("COHERE_API_KEY", "a key without white space", key)?;
         for name in ["OPENAI_BASE_URL", "COHERE_BASE_URL"] {
             variables.parse(name, "an http:// or https:// URL", http_url)?;
         }
@@ -322,26 +342,64 @@ impl ModelsConfig {
         }
         let embedder = match variables.get("EMBEDDER") {
             None | Some("local") => Embedder::Local,
-            Some("openai") => return Err(remote("EMBEDDER", "openai", "local", "OPENAI_API_KEY", openai_api_key.as_ref())),
+            Some("openai") => {
+                return Err(remote(
+                    "EMBEDDER",
+                    "openai",
+                    "local",
+                    "OPENAI_API_KEY",
+                    openai_api_key.as_ref(),
+                ));
+            }
             Some(other) => return Err(wrong("EMBEDDER", other, "local")),
         };
         let reranker = match variables.get("RERANKER") {
             None | Some("local") => Reranker::Local,
             Some("none") => Reranker::None,
-            Some("chat") => return Err(remote("RERANKER", "chat", "local or none", "OPENAI_API_KEY", openai_api_key.as_ref())),
-            Some("cohere") => return Err(remote("RERANKER", "cohere", "local or none", "COHERE_API_KEY", cohere_api_key.as_ref())),
+            Some("chat") => {
+                return Err(remote(
+                    "RERANKER",
+                    "chat",
+                    "local or none",
+                    "OPENAI_API_KEY",
+                    openai_api_key.as_ref(),
+                ));
+            }
+            Some("cohere") => {
+                return Err(remote(
+                    "RERANKER",
+                    "cohere",
+                    "local or none",
+                    "COHERE_API_KEY",
+                    cohere_api_key.as_ref(),
+                ));
+            }
             Some(other) => return Err(wrong("RERANKER", other, "local or none")),
         };
         let generator = match variables.get("GENERATOR") {
             None | Some("extractive") => Generator::Extractive,
-            Some("openai") => return Err(remote("GENERATOR", "openai", "extractive", "OPENAI_API_KEY", openai_api_key.as_ref())),
+            Some("openai") => {
+                return Err(remote(
+                    "GENERATOR",
+                    "openai",
+                    "extractive",
+                    "OPENAI_API_KEY",
+                    openai_api_key.as_ref(),
+                ));
+            }
             Some(other) => return Err(wrong("GENERATOR", other, "extractive")),
         };
         let (model, dimensions) = LOCAL_MODEL;
-        variables.parse("EMBEDDING_MODEL", &format!("{model} while EMBEDDER is local"), |value| (value == model).then_some(()))?;
-        variables.parse("EMBEDDING_DIMENSIONS", &format!("{dimensions} while EMBEDDER is local"), |value| {
-            (value.parse() == Ok(dimensions)).then_some(())
-        })?;
+        variables.parse(
+            "EMBEDDING_MODEL",
+            &format!("{model} while EMBEDDER is local"),
+            |value| (value == model).then_some(()),
+        )?;
+        variables.parse(
+            "EMBEDDING_DIMENSIONS",
+            &format!("{dimensions} while EMBEDDER is local"),
+            |value| (value.parse() == Ok(dimensions)).then_some(()),
+        )?;
         Ok(Self {
             embedder,
             reranker,
@@ -349,9 +407,16 @@ impl ModelsConfig {
             model_dir: variables
                 .parse("MODEL_DIR", "the folder of the sentence model", folder)?
                 .unwrap_or_else(|| PathBuf::from(".local/model")),
-            relevance_threshold: variables.parse("RELEVANCE_THRESHOLD", "a number from 0 to 1", |value| {
-                value.parse().ok().filter(|threshold| (0.0..=1.0).contains(threshold))
-            })?,
+            relevance_threshold: variables.parse(
+                "RELEVANCE_THRESHOLD",
+                "a number from 0 to 1",
+                |value| {
+                    value
+                        .parse()
+                        .ok()
+                        .filter(|threshold| (0.0..=1.0).contains(threshold))
+                },
+            )?,
             openai_api_key,
             prices_file: variables.parse("PRICES_FILE", "a readable file", file)?,
         })
@@ -368,18 +433,41 @@ impl LimitsConfig {
                 "off" => Some(Mode::Off),
                 _ => None,
             })?,
-            visitor_questions_per_day: variables.parse("VISITOR_DAILY_LIMIT", questions, number)?.unwrap_or(20),
-            global_questions_per_day: variables.parse("GLOBAL_DAILY_LIMIT", questions, number)?.unwrap_or(500),
-            daily_budget_usd: variables.parse("DAILY_BUDGET_USD", "an amount of US dollars, such as 2.50", |value| {
-                value.parse().ok().filter(|usd: &f64| usd.is_finite() && *usd >= 0.0)
-            })?,
+            visitor_questions_per_day: variables
+                .parse("VISITOR_DAILY_LIMIT", questions, number)?
+                .unwrap_or(20),
+            global_questions_per_day: variables
+                .parse("GLOBAL_DAILY_LIMIT", questions, number)?
+                .unwrap_or(500),
+            daily_budget_usd: variables.parse(
+                "DAILY_BUDGET_USD",
+                "an amount of US dollars, such as 2.50",
+                |value| {
+                    value
+                        .parse()
+                        .ok()
+                        .filter(|usd: &f64| usd.is_finite() && *usd >= 0.0)
+                },
+            )?,
             usage_table: variables
-                .parse("USAGE_TABLE", "a table's name: 3 to 255 of a to z, A to Z, 0 to 9, _, - and .", table_name)?
+                .parse(
+                    "USAGE_TABLE",
+                    "a table's name: 3 to 255 of a to z, A to Z, 0 to 9, _, - and .",
+                    table_name,
+                )?
                 .unwrap_or_else(|| "sourced".into()),
-            dynamodb_endpoint: variables.parse("AWS_ENDPOINT_URL_DYNAMODB", "an http:// or https:// URL", http_url)?,
-            hash_secret: variables.secret("HASH_SECRET", "at least 16 characters", |value| value.chars().count() >= 16)?,
+            dynamodb_endpoint: variables.parse(
+                "AWS_ENDPOINT_URL_DYNAMODB",
+                "an http:// or https:// URL",
+                http_url,
+            )?,
+            hash_secret: variables.secret("HASH_SECRET", "at least 16 characters", |value| {
+                value.chars().count() >= 16
+            })?,
             trusted_hops: variables
-                .parse("TRUSTED_HOPS", "a number from 0 to 10", |value| number(value).filter(|hops| *hops <= 10))?
+                .parse("TRUSTED_HOPS", "a number from 0 to 10", |value| {
+                    number(value).filter(|hops| *hops <= 10)
+                })?
                 .unwrap_or(0),
             record_days: variables
                 .parse("RECORD_DAYS", "a number of days from 1 to 3650", |value| {
@@ -399,10 +487,16 @@ impl HttpConfig {
                 |value| (value == "*" || is_origin(value)).then(|| value.to_owned()),
             )?,
             public_url: variables
-                .parse("PUBLIC_URL", "the http:// or https:// URL of the service's root", http_url)?
+                .parse(
+                    "PUBLIC_URL",
+                    "the http:// or https:// URL of the service's root",
+                    http_url,
+                )?
                 .map(|url| format!("{}/", url.trim_end_matches('/'))),
             port: variables
-                .parse("PORT", "a port from 1 to 65535", |value| number(value).filter(|port| *port > 0))?
+                .parse("PORT", "a port from 1 to 65535", |value| {
+                    number(value).filter(|port| *port > 0)
+                })?
                 .unwrap_or(9000),
         })
     }
@@ -420,7 +514,9 @@ impl fmt::Debug for Variables {
 
 impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Variables {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
-        let pairs = pairs.into_iter().map(|(name, value)| (name.into(), value.into().trim().to_owned()));
+        let pairs = pairs
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into().trim().to_owned()));
         Self(pairs.filter(|(_, value)| !value.is_empty()).collect())
     }
 }
@@ -437,7 +533,9 @@ impl Variables {
         match std::fs::read_to_string(".env") {
             Ok(text) => Ok(environment.above(dot_env(&text)?)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(environment),
-            Err(error) => Err(ConfigError::DotEnv { fault: format!("cannot be read ({})", error.kind()) }),
+            Err(error) => Err(ConfigError::DotEnv {
+                fault: format!("cannot be read ({})", error.kind()),
+            }),
         }
     }
 
@@ -453,22 +551,47 @@ impl Variables {
         self.0.get(name).map(String::as_str)
     }
 
-    fn parse<T>(&self, variable: &'static str, accepts: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ConfigError> {
-        self.get(variable).map(|value| parse(value).ok_or_else(|| wrong(variable, value, accepts))).transpose()
+    fn parse<T>(
+        &self,
+        variable: &'static str,
+        accepts: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, ConfigError> {
+        self.get(variable)
+            .map(|value| parse(value).ok_or_else(|| wrong(variable, value, accepts)))
+            .transpose()
     }
 
-    fn secret(&self, variable: &'static str, accepts: &str, holds: impl Fn(&str) -> bool) -> Result<Option<Secret>, ConfigError> {
+    fn secret(
+        &self,
+        variable: &'static str,
+        accepts: &str,
+        holds: impl Fn(&str) -> bool,
+    ) -> Result<Option<Secret>, ConfigError> {
         match self.get(variable) {
             Some(value) if holds(value) => Ok(Some(Secret::new(value))),
-            Some(_) => Err(ConfigError::Wrong { variable, found: "…".into(), accepts: accepts.into() }),
+            Some(_) => Err(ConfigError::Wrong {
+                variable,
+                found: "…".into(),
+                accepts: accepts.into(),
+            }),
             None => Ok(None),
         }
     }
 
     /// A secret that is named but never fetched would be silently absent.
     fn refuse_secret_arns(&self) -> Result<(), ConfigError> {
-        let names = ["DATABASE_URL", "DATABASE_DIRECT_URL", "OPENAI_API_KEY", "COHERE_API_KEY", "HASH_SECRET"];
-        match names.iter().find(|name| self.get(&format!("{name}_SECRET_ARN")).is_some()) {
+        let names = [
+            "DATABASE_URL",
+            "DATABASE_DIRECT_URL",
+            "OPENAI_API_KEY",
+            "COHERE_API_KEY",
+            "HASH_SECRET",
+        ];
+        match names
+            .iter()
+            .find(|name| self.get(&format!("{name}_SECRET_ARN")).is_some())
+        {
             Some(name) => Err(ConfigError::NotBuilt {
                 variable: format!("{name}_SECRET_ARN"),
                 found: "set".into(),
@@ -487,13 +610,21 @@ fn dot_env(text: &str) -> Result<Variables, ConfigError> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let fault = || ConfigError::DotEnv { fault: format!("line {} is not understood", index + 1) };
-        let (name, value) = line.strip_prefix("export ").unwrap_or(line).split_once('=').ok_or_else(fault)?;
+        let fault = || ConfigError::DotEnv {
+            fault: format!("line {} is not understood", index + 1),
+        };
+        let (name, value) = line
+            .strip_prefix("export ")
+            .unwrap_or(line)
+            .split_once('=')
+            .ok_or_else(fault)?;
         let (name, value) = (name.trim(), value.trim());
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(fault());
         }
-        let unquoted = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+        let unquoted = ['"', '\'']
+            .iter()
+            .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
         pairs.push((name.to_owned(), unquoted.unwrap_or(value).to_owned()));
     }
     Ok(pairs.into_iter().collect())
@@ -501,13 +632,26 @@ fn dot_env(text: &str) -> Result<Variables, ConfigError> {
 
 fn wrong(variable: &'static str, value: &str, accepts: &str) -> ConfigError {
     let found = format!("{:?}", value.chars().take(60).collect::<String>());
-    ConfigError::Wrong { variable, found, accepts: accepts.into() }
+    ConfigError::Wrong {
+        variable,
+        found,
+        accepts: accepts.into(),
+    }
 }
 
 /// A provider was asked for: its key must be there, and even then this version has no client for it.
-fn remote(variable: &'static str, found: &str, accepts: &str, key_variable: &'static str, key: Option<&Secret>) -> ConfigError {
+fn remote(
+    variable: &'static str,
+    found: &str,
+    accepts: &str,
+    key_variable: &'static str,
+    key: Option<&Secret>,
+) -> ConfigError {
     match key {
-        None => ConfigError::Missing { variable: key_variable, accepts: format!("the provider's key, as {variable} is {found}") },
+        None => ConfigError::Missing {
+            variable: key_variable,
+            accepts: format!("the provider's key, as {variable} is {found}"),
+        },
         Some(_) => ConfigError::NotBuilt {
             variable: variable.into(),
             found: format!("{found:?}"),
@@ -535,13 +679,20 @@ fn model_name(value: &str) -> Option<String> {
 }
 
 fn log_level(value: &str) -> Option<LogLevel> {
-    [LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug, LogLevel::Trace]
-        .into_iter()
-        .find(|level| level.name().eq_ignore_ascii_case(value))
+    [
+        LogLevel::Error,
+        LogLevel::Warn,
+        LogLevel::Info,
+        LogLevel::Debug,
+        LogLevel::Trace,
+    ]
+    .into_iter()
+    .find(|level| level.name().eq_ignore_ascii_case(value))
 }
 
 fn postgres_url(value: &str) -> bool {
-    (value.starts_with("postgres://") || value.starts_with("postgresql://")) && !value.contains(char::is_whitespace)
+    (value.starts_with("postgres://") || value.starts_with("postgresql://"))
+        && !value.contains(char::is_whitespace)
 }
 
 fn key(value: &str) -> bool {
@@ -549,8 +700,11 @@ fn key(value: &str) -> bool {
 }
 
 fn http_url(value: &str) -> Option<String> {
-    let rest = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"))?;
-    let plain = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[') && rest.chars().all(|c| c.is_ascii_graphic());
+    let rest = value
+        .strip_prefix("https://")
+        .or_else(|| value.strip_prefix("http://"))?;
+    let plain = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[')
+        && rest.chars().all(|c| c.is_ascii_graphic());
     (plain && !rest.contains(['?', '#', '"', '<', '>', '\\'])).then(|| value.to_owned())
 }
 
@@ -571,10 +725,17 @@ fn folder(value: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    const DATABASE: (&str, &str) = ("DATABASE_URL", "postgresql://postgres:hunter2@/sourced?host=/run/pg");
+    const DATABASE: (&str, &str) = (
+        "DATABASE_URL",
+        "postgresql://postgres:hunter2@/sourced?host=/run/pg",
+    );
 
     fn read(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
-        Config::read(&std::iter::once(DATABASE).chain(pairs.iter().copied()).collect())
+        Config::read(
+            &std::iter::once(DATABASE)
+                .chain(pairs.iter().copied())
+                .collect(),
+        )
     }
 
     #[test]
@@ -595,7 +756,13 @@ mod tests {
 
     #[test]
     fn a_key_alone_leaves_the_local_models() {
-        assert_eq!(read(&[("OPENAI_API_KEY", "sk-1")]).unwrap().models.generator, Generator::Extractive);
+        assert_eq!(
+            read(&[("OPENAI_API_KEY", "sk-1")])
+                .unwrap()
+                .models
+                .generator,
+            Generator::Extractive
+        );
     }
 
     #[test]
@@ -606,7 +773,11 @@ mod tests {
             ("RERANKER", "best", "local or none"),
             ("GENERATOR", "magic", "extractive"),
             ("GENERATOR", "openai", "OPENAI_API_KEY"),
-            ("EMBEDDING_MODEL", "text-embedding-3-small", "all-MiniLM-L6-v2"),
+            (
+                "EMBEDDING_MODEL",
+                "text-embedding-3-small",
+                "all-MiniLM-L6-v2",
+            ),
             ("EMBEDDING_DIMENSIONS", "1536", "384"),
             ("MODEL_DIR", "/nowhere", "folder"),
             ("RELEVANCE_THRESHOLD", "1.5", "0 to 1"),
@@ -632,7 +803,10 @@ mod tests {
             ("PORT", "a\nb", "65535"),
         ] {
             let error = read(&[(name, value)]).unwrap_err().to_string();
-            assert!(error.contains(name) && error.contains(accepts), "{name}={value}: {error}");
+            assert!(
+                error.contains(name) && error.contains(accepts),
+                "{name}={value}: {error}"
+            );
             assert_eq!(error.lines().count(), 1, "{error}");
         }
     }
@@ -640,15 +814,41 @@ mod tests {
     #[test]
     fn a_part_that_is_not_built_is_refused_with_what_is() {
         for (pairs, names, accepts) in [
-            ([("EMBEDDER", "openai"), ("OPENAI_API_KEY", "sk-1")], "EMBEDDER", "local"),
-            ([("RERANKER", "chat"), ("OPENAI_API_KEY", "sk-1")], "RERANKER", "local or none"),
-            ([("RERANKER", "cohere"), ("COHERE_API_KEY", "c-1")], "RERANKER", "local or none"),
-            ([("GENERATOR", "openai"), ("OPENAI_API_KEY", "sk-1")], "GENERATOR", "extractive"),
-            ([("HASH_SECRET_ARN", ""), ("HASH_SECRET_SECRET_ARN", "arn:aws:x")], "HASH_SECRET_SECRET_ARN", "HASH_SECRET itself"),
+            (
+                [("EMBEDDER", "openai"), ("OPENAI_API_KEY", "sk-1")],
+                "EMBEDDER",
+                "local",
+            ),
+            (
+                [("RERANKER", "chat"), ("OPENAI_API_KEY", "sk-1")],
+                "RERANKER",
+                "local or none",
+            ),
+            (
+                [("RERANKER", "cohere"), ("COHERE_API_KEY", "c-1")],
+                "RERANKER",
+                "local or none",
+            ),
+            (
+                [("GENERATOR", "openai"), ("OPENAI_API_KEY", "sk-1")],
+                "GENERATOR",
+                "extractive",
+            ),
+            (
+                [
+                    ("HASH_SECRET_ARN", ""),
+                    ("HASH_SECRET_SECRET_ARN", "arn:aws:x"),
+                ],
+                "HASH_SECRET_SECRET_ARN",
+                "HASH_SECRET itself",
+            ),
         ] {
             let error = read(&pairs).unwrap_err();
             assert!(matches!(error, ConfigError::NotBuilt { .. }), "{error}");
-            assert!(error.to_string().contains(names) && error.to_string().contains(accepts), "{error}");
+            assert!(
+                error.to_string().contains(names) && error.to_string().contains(accepts),
+                "{error}"
+            );
         }
     }
 
@@ -660,10 +860,22 @@ mod tests {
 
     #[test]
     fn secrets_never_print() {
-        let pairs = [("HASH_SECRET", "0123456789abcdef"), ("OPENAI_API_KEY", "sk-tell-no-one")];
+        let pairs = [
+            ("HASH_SECRET", "0123456789abcdef"),
+            ("OPENAI_API_KEY", "sk-tell-no-one"),
+        ];
         let shown = format!("{:?}", read(&pairs).unwrap());
-        assert!(!shown.contains("hunter2") && !shown.contains("sk-tell") && !shown.contains("0123456789abcdef"), "{shown}");
-        for (name, value) in [("HASH_SECRET", "short"), ("OPENAI_API_KEY", "sk spaced"), ("DATABASE_DIRECT_URL", "host=db password=pw")] {
+        assert!(
+            !shown.contains("hunter2")
+                && !shown.contains("sk-tell")
+                && !shown.contains("0123456789abcdef"),
+            "{shown}"
+        );
+        for (name, value) in [
+            ("HASH_SECRET", "short"),
+            ("OPENAI_API_KEY", "sk spaced"),
+            ("DATABASE_DIRECT_URL", "host=db password=pw"),
+        ] {
             let error = read(&[(name, value)]).unwrap_err().to_string();
             assert!(error.contains(name) && !error.contains(value), "{error}");
         }
@@ -673,22 +885,42 @@ mod tests {
 
     #[test]
     fn the_environment_stands_above_the_file() {
-        let file = dot_env("# local\nexport CORPUS='handbook'\n\nLOG_LEVEL=\"debug\"\nPORT=9100\n").unwrap();
-        let environment: Variables = [DATABASE, ("PORT", "9200"), ("LOG_LEVEL", "")].into_iter().collect();
+        let file = dot_env("# local\nexport CORPUS='handbook'\n\nLOG_LEVEL=\"debug\"\nPORT=9100\n")
+            .unwrap();
+        let environment: Variables = [DATABASE, ("PORT", "9200"), ("LOG_LEVEL", "")]
+            .into_iter()
+            .collect();
         let config = Config::read(&environment.above(file)).unwrap();
-        assert_eq!((config.corpus.as_str(), config.http.port, config.log_level), ("handbook", 9200, LogLevel::Debug));
+        assert_eq!(
+            (config.corpus.as_str(), config.http.port, config.log_level),
+            ("handbook", 9200, LogLevel::Debug)
+        );
     }
 
     #[test]
     fn a_broken_file_names_the_line_and_not_the_value() {
         let error = dot_env("A=1\nsk-secret-key\n").unwrap_err().to_string();
-        assert!(error.contains("line 2") && !error.contains("sk-secret"), "{error}");
+        assert!(
+            error.contains("line 2") && !error.contains("sk-secret"),
+            "{error}"
+        );
     }
 
     #[test]
     fn roots_end_in_one_slash() {
-        for url in ["https://docs.example/ask", "https://docs.example/ask/", "https://docs.example/ask//"] {
-            assert_eq!(read(&[("PUBLIC_URL", url)]).unwrap().http.public_url.as_deref(), Some("https://docs.example/ask/"));
+        for url in [
+            "https://docs.example/ask",
+            "https://docs.example/ask/",
+            "https://docs.example/ask//",
+        ] {
+            assert_eq!(
+                read(&[("PUBLIC_URL", url)])
+                    .unwrap()
+                    .http
+                    .public_url
+                    .as_deref(),
+                Some("https://docs.example/ask/")
+            );
         }
     }
 }

@@ -61,14 +61,28 @@ impl Context {
     ///
     /// # Errors
     /// A wrong `DATABASE_URL`.
-    pub async fn with_embedder(config: Config, embedder: Arc<dyn Embedder>) -> anyhow::Result<Self> {
-        let url = DatabaseUrl::parse(config.database.url.expose(), config.database.ca_file.as_deref()).context("DATABASE_URL")?;
+    pub async fn with_embedder(
+        config: Config,
+        embedder: Arc<dyn Embedder>,
+    ) -> anyhow::Result<Self> {
+        let url = DatabaseUrl::parse(
+            config.database.url.expose(),
+            config.database.ca_file.as_deref(),
+        )
+        .context("DATABASE_URL")?;
         if config.models.openai_api_key.is_some() {
             tracing::warn!("OPENAI_API_KEY is set, but this version has local models only");
         }
         Ok(Self {
-            table: Table::connect(&config.limits.usage_table, config.limits.dynamodb_endpoint.as_deref()).await,
-            database: Database { url, open: tokio::sync::Mutex::new(None) },
+            table: Table::connect(
+                &config.limits.usage_table,
+                config.limits.dynamodb_endpoint.as_deref(),
+            )
+            .await,
+            database: Database {
+                url,
+                open: tokio::sync::Mutex::new(None),
+            },
             corpus: Mutex::new(None),
             config,
             embedder,
@@ -80,7 +94,11 @@ impl Context {
     /// # Errors
     /// [`ApiError::Unavailable`] when none was ever ingested, or the item cannot be read and no older copy is at hand.
     pub async fn corpus(&self) -> Result<Arc<Corpus>, ApiError> {
-        let known = self.corpus.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self
+            .corpus
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         if let Some((read, corpus)) = &known
             && read.elapsed() < CORPUS_AGE
         {
@@ -89,7 +107,8 @@ impl Context {
         match get_corpus(&self.table, &self.config.corpus).await {
             Ok(Some(corpus)) => {
                 let corpus = Arc::new(corpus);
-                *self.corpus.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), Arc::clone(&corpus)));
+                *self.corpus.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some((Instant::now(), Arc::clone(&corpus)));
                 Ok(corpus)
             }
             Ok(None) => Err(ApiError::Unavailable(anyhow!(
@@ -98,10 +117,14 @@ impl Context {
             ))),
             Err(error) => match known {
                 Some((_, corpus)) => {
-                    tracing::warn!("the corpus item cannot be read, an older copy stands in: {error}");
+                    tracing::warn!(
+                        "the corpus item cannot be read, an older copy stands in: {error}"
+                    );
                     Ok(corpus)
                 }
-                None => Err(ApiError::Unavailable(anyhow::Error::from(error).context("read the corpus item"))),
+                None => Err(ApiError::Unavailable(
+                    anyhow::Error::from(error).context("read the corpus item"),
+                )),
             },
         }
     }
@@ -120,9 +143,15 @@ impl Context {
     /// # Errors
     /// [`ApiError::Unavailable`] when the database cannot be reached or read.
     pub async fn document(&self, id: &str) -> Result<Option<Document>, ApiError> {
-        let unavailable = |error: anyhow::Error| ApiError::Unavailable(error.context("read a document"));
-        let client = self.database().await.map_err(|error| unavailable(error.into()))?;
-        get_document(&client, &self.config.corpus, id).await.map_err(|error| unavailable(error.into()))
+        let unavailable =
+            |error: anyhow::Error| ApiError::Unavailable(error.context("read a document"));
+        let client = self
+            .database()
+            .await
+            .map_err(|error| unavailable(error.into()))?;
+        get_document(&client, &self.config.corpus, id)
+            .await
+            .map_err(|error| unavailable(error.into()))
     }
 }
 
@@ -144,25 +173,36 @@ impl Database {
         let now = SystemTime::now();
         if let Some(known) = open.as_mut()
             && !known.client.is_closed()
-            && now.duration_since(known.used).is_ok_and(|idle| idle < IDLE_CONNECTION_AGE)
+            && now
+                .duration_since(known.used)
+                .is_ok_and(|idle| idle < IDLE_CONNECTION_AGE)
         {
             known.used = now;
             return Ok(Arc::clone(&known.client));
         }
         let client = Arc::new(connect(&self.url).await?);
-        *open = Some(Open { client: Arc::clone(&client), used: now });
+        *open = Some(Open {
+            client: Arc::clone(&client),
+            used: now,
+        });
         Ok(client)
     }
 }
 
 #[cfg(feature = "local")]
 fn local_model(folder: &Path) -> anyhow::Result<Arc<dyn Embedder>> {
-    let model = adapters::local_model::LocalModel::load(folder)
-        .with_context(|| format!("load the sentence model from MODEL_DIR {}", folder.display()))?;
+    let model = adapters::local_model::LocalModel::load(folder).with_context(|| {
+        format!(
+            "load the sentence model from MODEL_DIR {}",
+            folder.display()
+        )
+    })?;
     Ok(Arc::new(model))
 }
 
 #[cfg(not(feature = "local"))]
 fn local_model(_folder: &Path) -> anyhow::Result<Arc<dyn Embedder>> {
-    Err(anyhow!("EMBEDDER is local, but this build has no local model: build it with the feature local"))
+    Err(anyhow!(
+        "EMBEDDER is local, but this build has no local model: build it with the feature local"
+    ))
 }

@@ -98,11 +98,17 @@ impl ApiError {
             Self::InvalidRequest(message) => message,
             Self::NotFound => "There is nothing at this address.",
             Self::MethodNotAllowed { .. } => "This address does not take that method.",
-            Self::TooLarge => "The request is too large: send a question of at most 1,000 characters.",
+            Self::TooLarge => {
+                "The request is too large: send a question of at most 1,000 characters."
+            }
             Self::UnsupportedMediaType => "Send the question as application/json.",
-            Self::ReadOnly => "New questions are not answered at the moment. Prepared answers still are.",
+            Self::ReadOnly => {
+                "New questions are not answered at the moment. Prepared answers still are."
+            }
             Self::Off => "The service is switched off at the moment.",
-            Self::Unavailable(_) => "The documentation cannot be searched at the moment. Please try again in a minute.",
+            Self::Unavailable(_) => {
+                "The documentation cannot be searched at the moment. Please try again in a minute."
+            }
             Self::Internal(_) => "Something went wrong on our side. Please try again.",
         }
     }
@@ -110,7 +116,13 @@ impl ApiError {
     /// The wire form.
     #[must_use]
     pub fn body<'a>(&self, request_id: &'a str) -> ErrorBody<'a> {
-        ErrorBody { error: ErrorDetail { code: self.code(), message: self.message(), request_id } }
+        ErrorBody {
+            error: ErrorDetail {
+                code: self.code(),
+                message: self.message(),
+                request_id,
+            },
+        }
     }
 
     /// What lies under a failure of ours, for the log; a visitor's mistake has none.

@@ -37,6 +37,9 @@ pub fn init(level: LogLevel) {
 
 /// A panic's message may quote the text it choked on, so only its place is written.
 fn log_panic(panic: &PanicHookInfo<'_>) {
-    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    let place = panic
+        .location()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     tracing::error!(target: "app", panic.place = place, "panicked");
 }

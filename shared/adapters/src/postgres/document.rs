@@ -18,8 +18,14 @@ const DOCUMENT: &str = "
 ///
 /// # Errors
 /// When the database refuses or the connection fails.
-pub async fn get_document(client: &Client, corpus: &str, id: &str) -> Result<Option<Document>, Error> {
-    let rows = client.query_typed(DOCUMENT, &[(&corpus, Type::TEXT), (&id, Type::TEXT)]).await?;
+pub async fn get_document(
+    client: &Client,
+    corpus: &str,
+    id: &str,
+) -> Result<Option<Document>, Error> {
+    let rows = client
+        .query_typed(DOCUMENT, &[(&corpus, Type::TEXT), (&id, Type::TEXT)])
+        .await?;
     rows.first()
         .map(|row| {
             Ok(Document {

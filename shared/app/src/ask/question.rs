@@ -45,7 +45,9 @@ impl QuestionError {
     pub fn message(self) -> &'static str {
         match self {
             Self::Empty => "Please write a question.",
-            Self::Invisible => "The question holds only control or invisible characters. Please write it again.",
+            Self::Invisible => {
+                "The question holds only control or invisible characters. Please write it again."
+            }
             Self::TooLong => "The question is too long: please shorten it to 1,000 characters.",
         }
     }
@@ -86,7 +88,10 @@ impl fmt::Debug for Question {
 
 /// Drops what cannot be seen and what no database stores, keeps line ends and tabs, trims.
 pub(crate) fn clean(raw: &str) -> String {
-    let kept: String = raw.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(*c))).collect();
+    let kept: String = raw
+        .chars()
+        .filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(*c)))
+        .collect();
     kept.trim().to_owned()
 }
 
@@ -110,10 +115,25 @@ mod tests {
 
     #[test]
     fn c033_refuses_what_is_too_long() {
-        assert_eq!(Question::parse(&"vacuum ".repeat(200_000)), Err(QuestionError::TooLong));
-        assert_eq!(Question::parse(&"é".repeat(1_000)).unwrap().as_str().chars().count(), 1_000);
-        assert_eq!(Question::parse(&"é".repeat(1_001)), Err(QuestionError::TooLong));
-        assert!(Question::parse(&format!("{}why?{}", " ".repeat(2_000), "\n".repeat(2_000))).is_ok());
+        assert_eq!(
+            Question::parse(&"vacuum ".repeat(200_000)),
+            Err(QuestionError::TooLong)
+        );
+        assert_eq!(
+            Question::parse(&"é".repeat(1_000))
+                .unwrap()
+                .as_str()
+                .chars()
+                .count(),
+            1_000
+        );
+        assert_eq!(
+            Question::parse(&"é".repeat(1_001)),
+            Err(QuestionError::TooLong)
+        );
+        assert!(
+            Question::parse(&format!("{}why?{}", " ".repeat(2_000), "\n".repeat(2_000))).is_ok()
+        );
     }
 
     #[test]
@@ -144,6 +164,9 @@ mod tests {
 
     #[test]
     fn never_prints_its_text() {
-        assert_eq!(format!("{:?}", Question::parse("who am I?").unwrap()), "Question(9 chars)");
+        assert_eq!(
+            format!("{:?}", Question::parse("who am I?").unwrap()),
+            "Question(9 chars)"
+        );
     }
 }
