@@ -17,6 +17,7 @@ const hint = byId("hint");
 const usualHint = [...hint.childNodes];
 
 let running = null;
+let corpus = null;
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -66,7 +67,7 @@ function complain(complaint) {
 }
 
 async function start(question) {
-  const answer = createAnswer(question);
+  const answer = createAnswer(question, corpus);
   const controller = new AbortController();
   const mine = { question, controller, answer };
   running = mine;
@@ -108,8 +109,9 @@ async function showStatus() {
     .then((response) => (response.ok ? response.json() : null))
     .catch(() => null); // The page works without it; asking says what is wrong.
   if (status === null) return;
-  const { corpus, mode, quota } = status;
+  const { mode, quota } = status;
   const notices = [];
+  corpus = status.corpus ?? null;
   if (corpus) showCorpus(corpus);
   else notices.push("No documentation has been loaded yet. Load it with scripts/ingest, then reload this page.");
   if (mode === "off") notices.push("The service is switched off for now.");
@@ -126,7 +128,7 @@ function showCorpus({ title, version, pages, chunks, built_at: builtAt, licence 
   if (pages) facts.push(`${count(pages, "page")} in ${count(chunks, "passage")}`);
   const built = new Date(builtAt);
   if (builtAt && !Number.isNaN(built.getTime())) {
-    facts.push(`loaded ${built.toLocaleDateString("en", { day: "numeric", month: "long", year: "numeric" })}`);
+    facts.push(`loaded ${built.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })}`);
   }
   byId("corpus-facts").textContent = `${facts.join(" · ")}.`;
   if (licence) byId("licence").textContent = licence;
