@@ -6,12 +6,12 @@
 import { element, headingPath, link } from "./dom.js";
 import { cutAtQuote } from "./offsets.js";
 import { attachPreview } from "./preview.js";
-import { count, DEGRADED, duration, failureSentences, NOTES, REASONS, STAGES } from "./words.js";
+import { corpusName, count, DEGRADED, duration, failureSentences, NOTES, REASONS, STAGES } from "./words.js";
 
 const WORD_JOINER = "\u2060"; // No line may end between a sentence and its mark.
 
 /**
- * Builds the view of an answer to `question` from `corpus` (`{title, version}`, or `null` while unknown).
+ * Builds the view of an answer to `question` from `corpus` (`{title, label}`, or `null` while unknown).
  *
  * Returns its element and what may happen to it: `receive(name, data)` for the stream's events, `fail(failure)`,
  * `stop()`, and `summary()`, the sentence read aloud when it is over.
@@ -293,7 +293,7 @@ function showRemoved(place, reasons) {
 
 function factsOf(done, corpus) {
   const facts = [];
-  if (corpus) facts.push(`${corpus.title}, version ${corpus.version}`);
+  if (corpus) facts.push(corpusName(corpus));
   const total = done.timings_ms?.total;
   if (typeof total === "number") facts.push(`Answered in ${duration(total)}`);
   if (done.corpus_version !== null && done.corpus_version !== undefined) {

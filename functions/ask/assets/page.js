@@ -6,7 +6,7 @@
 import { createAnswer } from "./answer.js";
 import { ask, AskFailure } from "./ask.js";
 import { close as closePreview } from "./preview.js";
-import { count } from "./words.js";
+import { corpusName, count } from "./words.js";
 
 const MAX_CHARACTERS = 1000;
 
@@ -112,7 +112,7 @@ async function showStatus() {
   const { mode, quota } = status;
   const notices = [];
   corpus = status.corpus ?? null;
-  if (corpus) showCorpus(corpus);
+  if (corpus) showCorpus(corpus, status.providers);
   else notices.push("No documentation has been loaded yet. Load it with scripts/ingest, then reload this page.");
   if (mode === "off") notices.push("The service is switched off for now.");
   if (mode === "read-only" || mode === "read_only") notices.push("New questions are switched off for now.");
@@ -121,15 +121,16 @@ async function showStatus() {
   byId("mode").hidden = notices.length === 0;
 }
 
-function showCorpus({ title, version, pages, chunks, built_at: builtAt, licence }) {
+function showCorpus({ title, label, pages, chunks, built_at: builtAt, licence }, providers) {
   byId("corpus-title").textContent = title;
   document.title = `${title} · Sourced`;
-  const facts = [`${title}, version ${version}`];
+  const facts = [corpusName({ title, label })];
   if (pages) facts.push(`${count(pages, "page")} in ${count(chunks, "passage")}`);
   const built = new Date(builtAt);
   if (builtAt && !Number.isNaN(built.getTime())) {
     facts.push(`loaded ${built.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })}`);
   }
+  if (providers?.generator === "extractive") facts.push("answers in the documentation's own sentences");
   byId("corpus-facts").textContent = `${facts.join(" · ")}.`;
   if (licence) byId("licence").textContent = licence;
 }

@@ -75,6 +75,11 @@ export function failureSentences({ code, retryAfterSeconds, resetsAt, requestId 
   return sentences;
 }
 
+/** A corpus by its title and, unless the title says it, the documentation's own version. */
+export function corpusName({ title, label }) {
+  return label && !title.includes(label) ? `${title}, version ${label}` : title;
+}
+
 /** `1 quote`, `2 quotes`. */
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
