@@ -6,13 +6,17 @@
 import { element, headingPath, link } from "./dom.js";
 import { cutAtQuote } from "./offsets.js";
 import { attachPreview } from "./preview.js";
-import { count, DEGRADED, duration, failureSentences, NOTES, REASONS, STAGES } from "./words.js";
+import { corpusName, count, DEGRADED, duration, failureSentences, NOTES, REASONS, STAGES } from "./words.js";
+
+const WORD_JOINER = "\u2060"; // No line may end between a sentence and its mark.
 
 /**
- * Builds the view of an answer to `question` and returns its element and what may happen to it: `receive(name, data)`
- * for the stream's events, `fail(failure)`, `stop()`, and `summary()`, the sentence read aloud when it is over.
+ * Builds the view of an answer to `question` from `corpus` (`{title, label}`, or `null` while unknown).
+ *
+ * Returns its element and what may happen to it: `receive(name, data)` for the stream's events, `fail(failure)`,
+ * `stop()`, and `summary()`, the sentence read aloud when it is over.
  */
-export function createAnswer(question) {
+export function createAnswer(question, corpus) {
   const view = layOut(question);
   const timer = startTimer(view);
   const passages = new Map();
@@ -56,7 +60,7 @@ export function createAnswer(question) {
       for (const passage of cited) paragraph.cited.add(passage);
       if (paragraph.node.hasChildNodes()) paragraph.node.append(" ");
       const text = element("span", { class: "words", dir: "auto" }, sentence.text);
-      paragraph.node.append(element("span", { class: "sentence" }, text, ...marks));
+      paragraph.node.append(element("span", { class: "sentence" }, text, ...marks.flatMap((mark) => [WORD_JOINER, mark])));
     },
 
     removed({ reason }) {
@@ -75,7 +79,7 @@ export function createAnswer(question) {
       for (const part of done.degraded ?? []) {
         if (DEGRADED[part]) view.notes.append(element("p", {}, DEGRADED[part]));
       }
-      view.facts.append(...factsOf(done).map((fact) => element("li", {}, fact)));
+      view.facts.append(...factsOf(done, corpus).map((fact) => element("li", {}, fact)));
       if (refused) view.evidenceTitle.textContent = "Passages that were read";
     },
   };
@@ -88,12 +92,13 @@ export function createAnswer(question) {
     const passage = passages.get(citation.passage);
     if (known === undefined) passage?.quoted(number);
     const where = passage ? headingPath(passage.heading) : citation.passage;
-    const mark = element(
-      "button",
-      { type: "button", class: "mark", "aria-label": `Source ${number}: ${where}` },
-      String(number),
-    );
-    mark.addEventListener("click", () => passage?.open(citation, number, mark));
+    // A link, not a button: inline text stays on the line of the word before it.
+    const target = `#passage-${citation.passage}`;
+    const mark = element("a", { class: "mark", href: target, "aria-label": `Source ${number}: ${where}` }, String(number));
+    mark.addEventListener("click", (event) => {
+      event.preventDefault();
+      passage?.open(citation, number, mark);
+    });
     attachPreview(mark, { quote: citation.quote, where });
     return mark;
   }
@@ -209,7 +214,7 @@ function createPassage(passage) {
   const quotes = [];
   return {
     heading: path,
-    item: element("li", {}, details),
+    item: element("li", { id: `passage-${passage.id}` }, details),
     quoted(number) {
       quotes.push(number);
       badge.textContent = quotes.join(" ");
@@ -286,12 +291,13 @@ function showRemoved(place, reasons) {
   );
 }
 
-function factsOf(done) {
+function factsOf(done, corpus) {
   const facts = [];
+  if (corpus) facts.push(corpusName(corpus));
   const total = done.timings_ms?.total;
   if (typeof total === "number") facts.push(`Answered in ${duration(total)}`);
   if (done.corpus_version !== null && done.corpus_version !== undefined) {
-    facts.push(`Corpus build ${done.corpus_version}`);
+    facts.push(`Build ${done.corpus_version}`);
   }
   const { limit, remaining } = done.quota?.visitor ?? {};
   if (typeof limit === "number" && typeof remaining === "number") {

@@ -6,7 +6,7 @@
 import { createAnswer } from "./answer.js";
 import { ask, AskFailure } from "./ask.js";
 import { close as closePreview } from "./preview.js";
-import { count } from "./words.js";
+import { corpusName, count } from "./words.js";
 
 const MAX_CHARACTERS = 1000;
 
@@ -17,6 +17,7 @@ const hint = byId("hint");
 const usualHint = [...hint.childNodes];
 
 let running = null;
+let corpus = null;
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -66,7 +67,7 @@ function complain(complaint) {
 }
 
 async function start(question) {
-  const answer = createAnswer(question);
+  const answer = createAnswer(question, corpus);
   const controller = new AbortController();
   const mine = { question, controller, answer };
   running = mine;
@@ -108,9 +109,10 @@ async function showStatus() {
     .then((response) => (response.ok ? response.json() : null))
     .catch(() => null); // The page works without it; asking says what is wrong.
   if (status === null) return;
-  const { corpus, mode, quota } = status;
+  const { mode, quota } = status;
   const notices = [];
-  if (corpus) showCorpus(corpus);
+  corpus = status.corpus ?? null;
+  if (corpus) showCorpus(corpus, status.providers);
   else notices.push("No documentation has been loaded yet. Load it with scripts/ingest, then reload this page.");
   if (mode === "off") notices.push("The service is switched off for now.");
   if (mode === "read-only" || mode === "read_only") notices.push("New questions are switched off for now.");
@@ -119,15 +121,16 @@ async function showStatus() {
   byId("mode").hidden = notices.length === 0;
 }
 
-function showCorpus({ title, version, pages, chunks, built_at: builtAt, licence }) {
+function showCorpus({ title, label, pages, chunks, built_at: builtAt, licence }, providers) {
   byId("corpus-title").textContent = title;
   document.title = `${title} · Sourced`;
-  const facts = [`${title}, version ${version}`];
+  const facts = [corpusName({ title, label })];
   if (pages) facts.push(`${count(pages, "page")} in ${count(chunks, "passage")}`);
   const built = new Date(builtAt);
   if (builtAt && !Number.isNaN(built.getTime())) {
-    facts.push(`loaded ${built.toLocaleDateString("en", { day: "numeric", month: "long", year: "numeric" })}`);
+    facts.push(`loaded ${built.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })}`);
   }
+  if (providers?.generator === "extractive") facts.push("answers in the documentation's own sentences");
   byId("corpus-facts").textContent = `${facts.join(" · ")}.`;
   if (licence) byId("licence").textContent = licence;
 }

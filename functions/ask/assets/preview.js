@@ -62,8 +62,9 @@ function place(node, anchor) {
   const { width, height } = node.getBoundingClientRect();
   const right = document.documentElement.clientWidth - width - MARGIN_PX;
   const left = Math.max(MARGIN_PX, Math.min(anchor.left + anchor.width / 2 - width / 2, right));
-  const above = anchor.top - height - 6;
-  const top = above > MARGIN_PX ? above : anchor.bottom + 6;
+  const below = anchor.bottom + 6;
+  const fits = below + height + MARGIN_PX < document.documentElement.clientHeight;
+  const top = fits ? below : anchor.top - height - 6;
   node.style.left = `${left + window.scrollX}px`;
   node.style.top = `${top + window.scrollY}px`;
 }

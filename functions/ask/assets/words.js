@@ -75,6 +75,11 @@ export function failureSentences({ code, retryAfterSeconds, resetsAt, requestId 
   return sentences;
 }
 
+/** A corpus by its title and, unless the title says it, the documentation's own version. */
+export function corpusName({ title, label }) {
+  return label && !title.includes(label) ? `${title}, version ${label}` : title;
+}
+
 /** `1 quote`, `2 quotes`. */
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
@@ -82,7 +87,7 @@ export function count(number, one, many = `${one}s`) {
 
 /** `8 ms`, `1.4 s`, `3 min`. */
 export function duration(milliseconds) {
-  if (milliseconds < 1) return "under 1 ms";
+  if (milliseconds < 1) return "<1 ms";
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 90_000) return `${(milliseconds / 1000).toFixed(1).replace(/\.0$/, "")} s`;
   return `${Math.round(milliseconds / 60_000)} min`;
