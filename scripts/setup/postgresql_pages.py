@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 
 from .checkout import LOCAL, ROOT, Failure, say
-from .processes import output, run
+from .processes import alone, output, run
 
 MANIFEST = ROOT / "corpus" / "postgresql-17.toml"
 PAGES = LOCAL / "corpus" / "postgresql-17"
@@ -27,20 +27,23 @@ FETCH_TIMEOUT_S = 30
 
 def ensure():
     """Brings the pages when they are not there."""
-    origin = PAGES / ORIGIN
-    if not origin.exists():
-        with tempfile.TemporaryDirectory(dir=_made(LOCAL / "corpus"), prefix="new-") as folder:
-            new = _made(Path(folder) / "pages")
-            try:
-                origin_line = _from_debian(new)
-            except Failure as failure:
-                say(f"not from Debian: {failure}")
-                origin_line = _from_site(new)
-            (new / ORIGIN).write_text(origin_line + "\n")
-            if PAGES.exists():
-                shutil.rmtree(PAGES)
-            new.rename(PAGES)
-        say(f"corpus: {origin.read_text().strip()}")
+    with alone("pages"):
+        if not (PAGES / ORIGIN).exists():
+            _bring()
+
+
+def _bring():
+    with tempfile.TemporaryDirectory(dir=_made(LOCAL / "corpus"), prefix="new-") as folder:
+        new = _made(Path(folder) / "pages")
+        try:
+            origin = _from_debian(new)
+        except Failure as failure:
+            say(f"not from Debian: {failure}")
+            origin = _from_site(new)
+        (new / ORIGIN).write_text(origin + "\n")
+        shutil.rmtree(PAGES, ignore_errors=True)
+        new.rename(PAGES)
+    say(f"corpus: {origin}")
 
 
 def _from_debian(into):
@@ -85,9 +88,7 @@ def _from_debian(into):
 
 def _debian_source():
     """The machine's own Debian source, with the suite exchanged."""
-    release = dict(
-        line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line
-    )
+    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
     if release.get("ID", "").strip('"') != "debian":
         raise Failure("this machine does not run Debian")
     codename = release.get("VERSION_CODENAME", "").strip('"')

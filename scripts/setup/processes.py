@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,18 +111,27 @@ def name_of(pid):
 
 
 @contextmanager
-def shared(name, *, running, start, stop):
-    """Holds the program `name` of this checkout: starts it when it is not running, stops it when nobody else holds it."""
+def alone(name):
+    """Keeps the commands of this checkout from doing the same thing at once."""
     LOCAL.mkdir(exist_ok=True)
-    with open(LOCAL / f"{name}.users", "w") as users:
-        with _alone(name):
+    with open(LOCAL / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def shared(name, *, running, start, stop):
+    """Holds the program `name` of this checkout: starts it if it is not running, stops it if nobody else holds it."""
+    with ExitStack() as held:
+        with alone(name):
+            users = held.enter_context(open(LOCAL / f"{name}.users", "w"))
             fcntl.flock(users, fcntl.LOCK_SH)
             if not running():
                 start()
         try:
             yield
         finally:
-            with _alone(name):
+            with alone(name):
                 fcntl.flock(users, fcntl.LOCK_UN)
                 try:
                     fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -160,13 +169,6 @@ def wait_for(condition, seconds, every=0.05):
             return True
         time.sleep(every)
     return False
-
-
-@contextmanager
-def _alone(name):
-    with open(LOCAL / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 class _Entry(NamedTuple):

@@ -1,7 +1,7 @@
 """The environment our programs run with: the caller's, below it `.env`, below that what this checkout provides.
 
 Setting DATABASE_URL uses that database in place of the local one; setting USAGE_TABLE, or AWS_ENDPOINT_URL_DYNAMODB,
-uses that DynamoDB in place of the emulator. Tests take neither: they never touch anything but what is local.
+uses that DynamoDB in place of the emulator. Tests take neither, nor `.env`: they touch only what is local.
 """
 
 import os
@@ -11,11 +11,15 @@ from contextlib import ExitStack, contextmanager
 from . import counters, database
 from .checkout import ROOT, Failure
 from .secrets import secret
-from .tools import model_dir
+from .tools import MODEL
 
 DEFAULT_PORT = 9000
-# Ours to provide: a test run takes none of them from the caller or from .env.
-PROVIDED = ("DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_CA_FILE", "USAGE_TABLE", "AWS_ENDPOINT_URL_DYNAMODB")
+# A test run takes no setting of the service from its caller.
+SETTINGS = re.compile(
+    r"(DATABASE|OPENAI|COHERE|EMBEDDING|CHAT|RERANK|AWS)_\w+|EMBEDDER|RERANKER|GENERATOR|CORPUS|RELEVANCE_THRESHOLD"
+    r"|PRICES_FILE|VISITOR_DAILY_LIMIT|GLOBAL_DAILY_LIMIT|DAILY_BUDGET_USD|USAGE_TABLE|HASH_SECRET|MODE|ALLOWED_ORIGIN"
+    r"|TRUSTED_HOPS|RECORD_DAYS|MODEL_DIR|LOG_LEVEL|PORT|PUBLIC_URL|\w+_SECRET_ARN"
+)
 
 
 def given():
@@ -25,9 +29,8 @@ def given():
 
 
 def of_tests():
-    """What a test run takes over: no setting of the service, for tests choose those themselves."""
-    inherited = {name: value for name, value in os.environ.items() if name not in PROVIDED}
-    return {name: value for name, value in inherited.items() if not name.endswith("_SECRET_ARN")}
+    """What a test run takes over: the environment without any setting of the service."""
+    return {name: value for name, value in os.environ.items() if not SETTINGS.fullmatch(name)}
 
 
 @contextmanager
@@ -35,7 +38,7 @@ def complete(env):
     """Adds to an environment what it lacks to run the service, starting the local database and DynamoDB as needed."""
     with ExitStack() as held:
         env = dict(env)
-        env.setdefault("MODEL_DIR", str(model_dir()))
+        env.setdefault("MODEL_DIR", str(MODEL))
         env.setdefault("HASH_SECRET", secret("hash"))
         if "DATABASE_URL" not in env:
             port = held.enter_context(database.local())
