@@ -41,6 +41,7 @@ const ASSETS: &[Asset] = assets! {
     "assets/style.css" => "style.css" as CSS,
     "assets/answer.js" => "answer.js" as SCRIPT,
     "assets/ask.js" => "ask.js" as SCRIPT,
+    "assets/evaluation.js" => "evaluation.js" as SCRIPT,
     "assets/dom.js" => "dom.js" as SCRIPT,
     "assets/links.js" => "links.js" as SCRIPT,
     "assets/offsets.js" => "offsets.js" as SCRIPT,

@@ -19,10 +19,10 @@ pub(crate) struct Status<'a> {
 struct CorpusStatus<'a> {
     name: &'a str,
     title: &'a str,
-    /// Number of the version that answers, as in `done`.
-    version: i64,
     /// The documentation's own version.
-    label: &'a str,
+    version: &'a str,
+    /// Number of the stored version that answers, as in `done`.
+    corpus_version: i64,
     licence: &'a str,
     /// Where the documents are read; null when this service shows them itself.
     base_url: Option<&'a str>,
@@ -47,8 +47,8 @@ pub(crate) fn status<'a>(config: &Config, corpus: &'a Corpus) -> Status<'a> {
         corpus: CorpusStatus {
             name: &corpus.name,
             title: &corpus.title,
-            version: corpus.version,
-            label: &corpus.label,
+            version: &corpus.label,
+            corpus_version: corpus.version,
             licence: &corpus.licence,
             base_url: corpus.base_url.as_deref(),
             pages: corpus.pages,
