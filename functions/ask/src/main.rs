@@ -1,5 +1,8 @@
 //! The `ask` function: wires configuration, log and context, then serves. What it serves is in the library beside it.
 
+// The AWS client and the runtime nest futures deeper than the compiler looks by itself.
+#![recursion_limit = "256"]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
