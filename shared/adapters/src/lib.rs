@@ -1,1 +1,8 @@
-//! .
+//! Everything that touches the world: databases, models, corpus files.
+//!
+//! An adapter is an error type sorted by what to do next, a few plain functions, and one real thing behind them. Rules
+//! live in `domain`; which adapters are used is decided in `app`.
+
+#[cfg(feature = "local")]
+pub mod local_model;
+pub mod model;

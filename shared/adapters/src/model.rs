@@ -1,0 +1,145 @@
+//! The ports to models: what the pipelines ask of an embedder, whichever runs behind it, and how its replies are checked.
+//!
+//! A reply that is not one finite unit vector per text never leaves [`checked`]: a database would take a zero vector and
+//! rank by nonsense. Implementations stand beside this module.
+
+use futures_util::future::BoxFuture;
+use thiserror::Error;
+
+/// Turns texts into vectors whose cosine says how close they are.
+pub trait Embedder: Send + Sync {
+    /// Identity stored with the vectors; vectors of different models are never compared.
+    fn model(&self) -> &str;
+
+    /// Length of every vector.
+    fn dimensions(&self) -> usize;
+
+    /// One unit-length vector per text, in the same order.
+    ///
+    /// Callers go through [`checked`].
+    fn embed<'a>(
+        &'a self,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, ModelError>>;
+}
+
+/// Why a model gave nothing usable.
+#[derive(Debug, Error)]
+pub enum ModelError {
+    /// The reply is not what was asked for, and asking again would not help.
+    #[error("the model {model} answered with an unusable vector: {reason}")]
+    InvalidVector {
+        /// Which model.
+        model: String,
+        /// What is wrong with the reply.
+        reason: String,
+    },
+    /// Not reachable, overloaded or out of time: worth trying again later.
+    #[error("the model is not available")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Anything else; trying again would not help.
+    #[error("the model failed")]
+    Other(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Embeds `texts` and checks the reply: as many vectors as texts, each of the model's dimensions, finite and not zero.
+/// Vectors are returned at unit length. Without texts the model is not asked.
+///
+/// # Errors
+/// The model's own, or [`ModelError::InvalidVector`] for a reply that cannot be used.
+pub async fn checked(
+    model: &dyn Embedder,
+    texts: &[String],
+) -> Result<Vec<Vec<f32>>, ModelError> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let vectors = model.embed(texts).await?;
+    normalised(vectors, texts.len(), model.dimensions()).map_err(|reason| {
+        ModelError::InvalidVector {
+            model: model.model().to_owned(),
+            reason,
+        }
+    })
+}
+
+/// Below this a vector has no direction worth the name; models answer with a norm near 1.
+const SMALLEST_NORM: f32 = 1e-6;
+
+fn normalised(
+    mut vectors: Vec<Vec<f32>>,
+    count: usize,
+    dimensions: usize,
+) -> Result<Vec<Vec<f32>>, String> {
+    if vectors.len() != count {
+        return Err(format!("{} vectors for {count} texts", vectors.len()));
+    }
+    for vector in &mut vectors {
+        if vector.len() != dimensions {
+            return Err(format!(
+                "{} dimensions instead of {dimensions}",
+                vector.len()
+            ));
+        }
+        if !vector.iter().all(|value| value.is_finite()) {
+            return Err("a value that is not a finite number".to_owned());
+        }
+        let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        // Large finite values overflow the sum.
+        if !norm.is_finite() || norm < SMALLEST_NORM {
+            return Err(format!("a norm of {norm}"));
+        }
+        for value in vector {
+            *value /= norm;
+        }
+    }
+    Ok(vectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(vectors: &[&[f32]], expected: Result<&[&[f32]], &str>) {
+        let vectors = vectors.iter().map(|v| v.to_vec()).collect();
+        let actual = normalised(vectors, 2, 2);
+        let expected = expected
+            .map(|vectors| vectors.iter().map(|v| v.to_vec()).collect::<Vec<_>>())
+            .map_err(str::to_owned);
+        assert_eq!(actual, expected);
+    }
+
+    #[test]
+    fn scales_to_unit_length() {
+        check(
+            &[&[1.0, 0.0], &[0.0, -4.0]],
+            Ok(&[&[1.0, 0.0], &[0.0, -1.0]]),
+        );
+    }
+
+    #[test]
+    fn c010_refuses_a_zero_vector() {
+        check(&[&[1.0, 0.0], &[0.0, 0.0]], Err("a norm of 0"));
+        check(&[&[1.0, 0.0], &[1e-9, 0.0]], Err("a norm of 0.000000001"));
+    }
+
+    #[test]
+    fn c012_refuses_values_that_are_not_finite() {
+        let reason = "a value that is not a finite number";
+        check(&[&[1.0, f32::NAN], &[1.0, 0.0]], Err(reason));
+        check(&[&[f32::INFINITY, 0.0], &[1.0, 0.0]], Err(reason));
+        #[expect(clippy::cast_possible_truncation, reason = "what a JSON reader does")]
+        check(&[&[1e39_f64 as f32, 0.0], &[1.0, 0.0]], Err(reason));
+        check(&[&[1e38, 1e38], &[1.0, 0.0]], Err("a norm of inf"));
+    }
+
+    #[test]
+    fn c014_refuses_other_dimensions_and_counts() {
+        check(
+            &[&[1.0, 0.0, 0.0], &[1.0, 0.0]],
+            Err("3 dimensions instead of 2"),
+        );
+        check(&[&[1.0, 0.0]], Err("1 vectors for 2 texts"));
+        check(&[], Err("0 vectors for 2 texts"));
+    }
+}
