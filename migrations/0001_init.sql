@@ -19,6 +19,7 @@ create table versions (
     dimensions integer not null,
     chunker text not null,                -- fingerprint of the chunking policy
     fingerprint text not null,            -- of manifest, documents, model and chunker: equal means nothing to do
+    documents integer not null default 0,
     chunks integer not null default 0,    -- N of BM25
     mean_length real not null default 0,  -- mean number of terms of a chunk, for BM25
     created_at timestamptz not null default now(),
@@ -54,26 +55,32 @@ create table chunks (
     primary key (version, id)
 ) partition by list (version);
 
--- Vectors of a chunk's ~110-word windows, the vector arm's index.
+-- Vectors of a chunk's ~110-word windows, the vector arm's index. A vector is read with its row or not at all, so it
+-- stays in the row as far as a page holds it.
 create table windows (
     version bigint not null,
     chunk bigint not null,
     ordinal integer not null,
+    text_hash bytea not null,             -- the embedded text's, as in embeddings
     embedding halfvec not null,
     primary key (version, chunk, ordinal)
 ) partition by list (version);
+alter table windows alter column embedding set storage main;
 
 -- Vectors of a chunk's sentences, read only for chunks already found.
 create table sentences (
     version bigint not null,
     chunk bigint not null,
     ordinal integer not null,
+    text_hash bytea not null,
     embedding halfvec not null,
     primary key (version, chunk, ordinal)
 ) partition by list (version);
+alter table sentences alter column embedding set storage main;
 
 -- The keyword arm's inverted index with its statistics. A term is a lexeme of the corpus's configuration ('wal'), a word
--- as it stands prefixed '~' ('~having'), or an exact name prefixed '=' ('=max_wal_size', '=->>').
+-- as it stands prefixed '~' ('~having', only words the configuration drops), or an exact name prefixed '='
+-- ('=max_wal_size', '=->>').
 create table terms (
     version bigint not null,
     term text not null,
@@ -86,13 +93,14 @@ create table postings (
     term text not null,
     chunk bigint not null,
     tf real not null,                     -- occurrences, those in headings weighted
-    primary key (version, term, chunk)
+    primary key (version, term, chunk) include (tf)
 ) partition by list (version);
 
 -- Embeddings as they are made: they outlive a killed run and every version.
 create table embeddings (
-    model text not null,
+    model text not null,                  -- with its dimensions: 'all-MiniLM-L6-v2/384'
     hash bytea not null,                  -- sha-256 of the text
     embedding halfvec not null,
+    made_at timestamptz not null default now(),
     primary key (model, hash)
 );

@@ -17,10 +17,8 @@ pub trait Embedder: Send + Sync {
     /// One unit-length vector per text, in the same order.
     ///
     /// Callers go through [`checked`].
-    fn embed<'a>(
-        &'a self,
-        texts: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, ModelError>>;
+    fn embed<'a>(&'a self, texts: &'a [String])
+    -> BoxFuture<'a, Result<Vec<Vec<f32>>, ModelError>>;
 }
 
 /// Why a model gave nothing usable.
@@ -47,10 +45,7 @@ pub enum ModelError {
 ///
 /// # Errors
 /// The model's own, or [`ModelError::InvalidVector`] for a reply that cannot be used.
-pub async fn checked(
-    model: &dyn Embedder,
-    texts: &[String],
-) -> Result<Vec<Vec<f32>>, ModelError> {
+pub async fn checked(model: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }

@@ -4,13 +4,14 @@
 //! Nothing here does IO, reads a clock or the environment, or knows a database, a model provider or a cloud: what cannot
 //! touch the world cannot fail because of it. Modules stand in the order text passes through them.
 
-pub mod document;
-pub mod tokens;
 pub mod chunk;
-pub mod sentence;
-pub mod names;
-pub mod fuse;
-pub mod fold;
-pub mod quote;
 pub mod citation;
+pub mod document;
+pub mod fold;
 pub mod fragment;
+pub mod fuse;
+pub mod names;
+pub mod quote;
+pub mod sentence;
+pub mod tokens;
+pub mod window;
