@@ -5,6 +5,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use app::config::Config;
 use app::context::Context;
@@ -29,16 +30,33 @@ async fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // The streaming runner also serves the short replies: one way out, so that one way is tested.
-    let served = run_with_streaming_response(service_fn(|request| {
-        ask::handle(Arc::clone(&context), request)
-    }))
-    .await;
-    match served {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
+    serve(context).await
+}
+
+/// A visitor who left before the reply can take the runtime's connection along, which ends the runner. The process is
+/// still sound, so it goes on; a runtime that is gone for good fails this often within a moment.
+const FAILURES_IN_A_ROW: u32 = 50;
+/// A runner that lasted this long was serving.
+const SERVING: Duration = Duration::from_secs(1);
+
+/// The streaming runner also serves the short replies: one way out, so that one way is tested.
+async fn serve(context: Arc<Context>) -> ExitCode {
+    let mut failures = 0;
+    loop {
+        let began = Instant::now();
+        let handler = service_fn(|request| ask::handle(Arc::clone(&context), request));
+        let Err(error) = run_with_streaming_response(handler).await else {
+            return ExitCode::SUCCESS;
+        };
+        failures = if began.elapsed() < SERVING {
+            failures + 1
+        } else {
+            1
+        };
+        if failures == FAILURES_IN_A_ROW {
             tracing::error!("failed to serve: {error}");
-            ExitCode::FAILURE
+            return ExitCode::FAILURE;
         }
+        tracing::debug!("the runner ended and starts again: {error}");
     }
 }

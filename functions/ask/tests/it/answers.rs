@@ -73,6 +73,19 @@ async fn c152_a_visitor_who_leaves_harms_nobody() {
 }
 
 #[tokio::test]
+async fn c152_visitors_who_leave_before_the_reply_harm_nobody() {
+    for path in ["", "api/status", "how-it-works/"] {
+        for method in [Method::GET, Method::HEAD, Method::OPTIONS] {
+            let leaving = send(method, path, "");
+            let left = tokio::time::timeout(std::time::Duration::from_millis(1), leaving).await;
+            drop(left);
+        }
+    }
+    let (status, events) = answer(QUESTION).await;
+    assert_eq!((status, faults(&events)), (200, Vec::new()));
+}
+
+#[tokio::test]
 async fn c150_whole_replies_arrive_whole() {
     for (path, status, holds) in [
         ("", 200, "<!doctype html>"),
