@@ -303,13 +303,18 @@ impl Lexer {
             let start = self.at;
             let c = self.chars[start];
             let opens = start == 0 || !is_word(self.chars[start - 1]);
-            if is_word(c) {
-                self.word();
-            } else if opens && (c == '-' || c == '\\') && self.option() {
-            } else if opens && matches!(c, '/' | '.' | '~') && self.path() {
-            } else if is_operator(c) {
+            let taken = match c {
+                _ if is_word(c) => {
+                    self.word();
+                    true
+                }
+                '-' | '\\' if opens => self.option(),
+                '/' | '.' | '~' if opens => self.path(),
+                _ => false,
+            };
+            if !taken && is_operator(c) {
                 self.operator();
-            } else {
+            } else if !taken {
                 self.at += 1;
             }
             debug_assert!(self.at > start, "the lexer advances");
@@ -350,8 +355,7 @@ impl Lexer {
             self.at = self.end_of(end, |c| !c.is_whitespace());
             return;
         }
-        if self.peek(end) == '@' && self.peek(end + 1).is_alphabetic() && self.peek(end + 1) != '>'
-        {
+        if self.peek(end) == '@' && self.peek(end + 1).is_alphabetic() {
             // Neither is a mail address; `a@>b` and `a @> b` are operators.
             self.at = self.end_of(end + 1, |c| is_word(c) || matches!(c, '.' | '-'));
             return;
@@ -490,7 +494,7 @@ impl Lexer {
             return;
         }
         // "e.g." and "U.S." are abbreviations; a number before or after a dot is a number.
-        let is_name = parts.iter().all(|part| starts_as_name(&part))
+        let is_name = parts.iter().all(starts_as_name)
             && (text.contains('_') || parts.iter().all(|part| part.len() >= 2));
         if !is_name {
             return;
