@@ -591,3 +591,314 @@ fn word_starts(text: &str) -> Vec<usize> {
     }
     starts
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::{Chunk, ChunkPolicy, ChunkPolicyError, chunk_document};
+    use crate::document::BlockKind::{self, Code, ListItem, Prose, TableHeader, TableRow, Term};
+    use crate::document::{Block, Document, Section};
+    use crate::tokens;
+
+    /// A document of sections, laid out as a parser would: one line break between blocks.
+    fn document(sections: &[(&[&str], &[(BlockKind, &str)])]) -> Document {
+        let mut page_text = String::new();
+        let mut scalars = 0;
+        let sections = sections
+            .iter()
+            .map(|(heading, blocks)| Section {
+                heading: heading.iter().map(|&title| title.to_owned()).collect(),
+                anchor: heading.last().unwrap().to_uppercase(),
+                blocks: blocks
+                    .iter()
+                    .map(|(kind, text)| {
+                        let block = Block { kind: *kind, text: (*text).to_owned(), anchor: None, page_offset: scalars };
+                        page_text.push_str(text);
+                        page_text.push('\n');
+                        scalars += text.chars().count() + 1;
+                        block
+                    })
+                    .collect(),
+            })
+            .collect();
+        Document { id: "page".into(), title: "Page".into(), url: "page".into(), metadata: BTreeMap::new(), page_text, sections }
+    }
+
+    fn chunks_of(blocks: &[(BlockKind, &str)]) -> Vec<Chunk> {
+        let document = document(&[(&["Page"], blocks)]);
+        let chunks = chunk_document(&document, &ChunkPolicy::default());
+        check_invariants(&document, &chunks, &ChunkPolicy::default());
+        chunks
+    }
+
+    /// The header row repeated before a chunk's own text, with its line break.
+    fn repeated_header<'a>(chunk: &'a Chunk, page: &[char]) -> &'a str {
+        let from_page: String = page.iter().skip(chunk.page_offset).take(chunk.text.chars().count()).collect();
+        match chunk.spans.first() {
+            Some(span) if span.kind == TableHeader && chunk.text != from_page => {
+                let end: usize = chunk.text.chars().take(span.end + 1).map(char::len_utf8).sum();
+                &chunk.text[..end]
+            }
+            _ => "",
+        }
+    }
+
+    /// What holds for every chunk of every document.
+    fn check_invariants(document: &Document, chunks: &[Chunk], policy: &ChunkPolicy) {
+        let page: Vec<char> = document.page_text.chars().collect();
+        let mut covered = vec![false; page.len()];
+        let mut last_end = 0;
+        for (ordinal, chunk) in chunks.iter().enumerate() {
+            assert_eq!(chunk.ordinal, ordinal);
+            assert_eq!(chunk.tokens, tokens::count(&chunk.text));
+            assert!(chunk.tokens <= policy.max_tokens() && !chunk.text.trim().is_empty(), "{} tokens", chunk.tokens);
+            // Blocks follow each other with one line break, on the page as in a section.
+            let own = &chunk.text[repeated_header(chunk, &page).len()..];
+            let end = chunk.page_offset + own.chars().count();
+            assert_eq!(own, page[chunk.page_offset..end].iter().collect::<String>());
+            assert!(end > last_end, "chunk {ordinal} says nothing new");
+            last_end = end;
+            covered[chunk.page_offset..end].fill(true);
+            let scalars = chunk.text.chars().count();
+            let mut at = 0;
+            for span in &chunk.spans {
+                assert!(span.start >= at && span.start < span.end && span.end <= scalars);
+                at = span.end;
+            }
+        }
+        for (at, scalar) in page.iter().enumerate() {
+            assert!(covered[at] || scalar.is_whitespace(), "{scalar:?} at {at} is in no chunk");
+        }
+    }
+
+    /// How many tokens the end of `before` and the beginning of `after` share.
+    fn shared_tokens(before: &Chunk, after: &Chunk) -> usize {
+        let shared = before.page_offset + before.text.chars().count() - after.page_offset;
+        tokens::count(&after.text.chars().take(shared).collect::<String>())
+    }
+
+    fn words(count: usize) -> String {
+        (0..count).map(|n| format!("{}{}", ["log", "page", "row", "lock"][n % 4], n)).collect::<Vec<_>>().join(" ")
+    }
+
+    fn sentences(count: usize) -> String {
+        (0..count).map(|n| format!("The server keeps page {n} of the log until nobody needs it.")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Running text of exactly `wanted` tokens.
+    fn exactly(wanted: usize) -> String {
+        let mut text = "log".to_owned();
+        while tokens::count(&text) < wanted {
+            text.push_str(" log");
+        }
+        assert_eq!(tokens::count(&text), wanted);
+        text
+    }
+
+    #[test]
+    fn bad_policies_are_refused() {
+        assert_eq!(ChunkPolicy::new(500, 800, 80), Ok(ChunkPolicy::default()));
+        assert_eq!(ChunkPolicy::new(1, 0, 0), Err(ChunkPolicyError::MaxTooSmall(0)));
+        assert_eq!(ChunkPolicy::new(0, 800, 80), Err(ChunkPolicyError::MinOutOfRange { min: 0, max: 800 }));
+        assert_eq!(ChunkPolicy::new(900, 800, 80), Err(ChunkPolicyError::MinOutOfRange { min: 900, max: 800 }));
+        assert_eq!(ChunkPolicy::new(500, 800, 800), Err(ChunkPolicyError::OverlapTooLarge { overlap: 800, max: 800 }));
+    }
+
+    #[test]
+    fn the_fingerprint_tells_policies_apart() {
+        let other = ChunkPolicy::new(500, 800, 40).unwrap();
+        assert_eq!(ChunkPolicy::default().fingerprint(), "blocks-1/o200k_base/500-800+80");
+        assert_ne!(ChunkPolicy::default().fingerprint(), other.fingerprint());
+    }
+
+    #[test]
+    fn c231_a_parent_s_chunk_leaves_out_its_children() {
+        let document = document(&[
+            (&["Page"], &[(Prose, "Of the page.")]),
+            (&["Page", "Child"], &[(Prose, "Of the child.")]),
+            (&["Page", "Child", "Grandchild"], &[(Prose, "Of the grandchild.")]),
+        ]);
+        let chunks = chunk_document(&document, &ChunkPolicy::default());
+        let texts: Vec<_> = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+        assert_eq!(texts, ["Of the page.", "Of the child.", "Of the grandchild."]);
+    }
+
+    #[test]
+    fn c238_every_chunk_keeps_the_heading_path() {
+        let text = sentences(200);
+        let document = document(&[(&["20.5. Log", "20.5.2. Checkpoints"], &[(Prose, &text)])]);
+        let chunks = chunk_document(&document, &ChunkPolicy::default());
+        assert!(chunks.len() > 2);
+        for chunk in chunks {
+            assert_eq!(chunk.heading, ["20.5. Log", "20.5.2. Checkpoints"]);
+            assert_eq!(chunk.anchor, "20.5.2. CHECKPOINTS");
+        }
+    }
+
+    #[test]
+    fn c239_tables_are_cut_between_rows_and_repeat_their_header() {
+        let header = "Key Word\tHere\tElsewhere";
+        let rows: Vec<String> = (0..700).map(|n| format!("WORD_{n}\tnon-reserved\treserved")).collect();
+        let mut blocks = vec![(Prose, "Which words are reserved."), (TableHeader, header)];
+        blocks.extend(rows.iter().map(|row| (TableRow, row.as_str())));
+        let chunks = chunks_of(&blocks);
+        assert!(chunks.len() > 5);
+        let mut seen = std::collections::BTreeSet::new();
+        for (index, chunk) in chunks.iter().enumerate() {
+            let lines: Vec<&str> = chunk.text.lines().collect();
+            assert_eq!(lines.iter().filter(|line| **line == header).count(), 1, "chunk {index}");
+            for line in lines.iter().filter(|line| line.starts_with("WORD_")) {
+                assert!(line.ends_with("\treserved"), "row cut: {line}");
+                seen.insert((*line).to_owned());
+            }
+            if index > 0 {
+                assert_eq!(lines[0], header);
+                assert_eq!(chunk.spans[0].kind, TableHeader);
+                assert_eq!((chunk.spans[0].start, chunk.spans[0].end), (0, header.chars().count()));
+            }
+        }
+        assert_eq!(seen.len(), rows.len());
+    }
+
+    #[test]
+    fn a_row_over_the_budget_is_cut_at_its_paragraphs() {
+        let paragraph = sentences(20);
+        let row = format!("name ( )\n{}", vec![paragraph.as_str(); 6].join("\n"));
+        let chunks = chunks_of(&[(TableHeader, "Function"), (TableRow, "short ( )"), (TableRow, &row), (TableRow, "last ( )")]);
+        assert!(chunks.len() > 2);
+        for chunk in &chunks {
+            assert!(chunk.text.starts_with("Function\n"));
+            assert!(chunk.text.ends_with("it.") || chunk.text.ends_with("last ( )"), "cut inside a paragraph");
+        }
+    }
+
+    #[test]
+    fn c242_sections_without_text_yield_nothing() {
+        let document = document(&[
+            (&["Page"], &[]),
+            (&["Page", "Blank"], &[(Prose, " ")]),
+            (&["Page", "Child"], &[(Prose, "Text.")]),
+        ]);
+        let chunks = chunk_document(&document, &ChunkPolicy::default());
+        assert_eq!(chunks.len(), 1);
+        assert_eq!(chunks[0].heading, ["Page", "Child"]);
+    }
+
+    #[test]
+    fn c243_sizes() {
+        for (tokens, expected) in [(30, 1), (800, 1), (801, 2)] {
+            assert_eq!(chunks_of(&[(Prose, &exactly(tokens))]).len(), expected, "{tokens} tokens");
+        }
+        for text in [exactly(5_000), sentences(400)] {
+            let chunks = chunks_of(&[(Prose, &text)]);
+            assert!(chunks.len() >= 7);
+            for pair in chunks.windows(2) {
+                let shared = shared_tokens(&pair[0], &pair[1]);
+                assert!((60..=80).contains(&shared), "neighbours share {shared} tokens");
+            }
+            for chunk in &chunks {
+                assert!(chunk.tokens >= 500, "{} tokens", chunk.tokens);
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_of_a_divided_section_are_even_and_end_on_blocks() {
+        let paragraphs: Vec<String> = (0..40).map(|n| format!("{} Paragraph {n}.", sentences(4 + n % 3))).collect();
+        let blocks: Vec<_> = paragraphs.iter().map(|text| (Prose, text.as_str())).collect();
+        let chunks = chunks_of(&blocks);
+        for chunk in &chunks {
+            assert!(chunk.tokens >= 500, "{} tokens", chunk.tokens);
+            assert!(paragraphs.iter().any(|paragraph| chunk.text.ends_with(paragraph.as_str())));
+        }
+    }
+
+    #[test]
+    fn c244_hostile_texts_terminate() {
+        let mut seed = 7_u32;
+        let base64: String = std::iter::repeat_with(|| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[(seed >> 26) as usize])
+        })
+        .take(20_000)
+        .collect();
+        let early = format!("Short. {}", words(2_000));
+        let tail = format!("{} The end.", exactly(800));
+        for text in [&base64[..2_000], base64.as_str(), early.as_str(), tail.as_str()] {
+            let chunks = chunks_of(&[(Prose, text)]);
+            assert!(chunks.len() > 1);
+            for pair in chunks.windows(2) {
+                assert!(pair[1].page_offset > pair[0].page_offset);
+                assert!(!pair[0].text.ends_with(&pair[1].text), "a chunk repeats the end of the one before it");
+            }
+        }
+        assert!(chunks_of(&[(Prose, &"\u{1F600}".repeat(3_000))]).len() > 1);
+    }
+
+    #[test]
+    fn c246_special_tokens_are_cut_like_any_text() {
+        let text = "Write <|endoftext|> or <|im_start|> into it. ".repeat(200);
+        assert!(chunks_of(&[(Prose, text.trim())]).len() > 2);
+    }
+
+    #[test]
+    fn c038_a_section_of_150_000_words_is_bounded() {
+        let text = words(150_000);
+        let chunks = chunks_of(&[(Prose, &text)]);
+        assert!(chunks.iter().all(|chunk| chunk.text.len() < 20_000));
+    }
+
+    #[test]
+    fn code_is_cut_only_when_it_alone_is_too_large() {
+        let listing = |lines: usize| (0..lines).map(|n| format!("    value_{n} := {n};")).collect::<Vec<_>>().join("\n");
+        let (small, large) = (listing(60), listing(400));
+        let chunks = chunks_of(&[(Prose, &sentences(30)), (Code, &small), (Prose, &sentences(30)), (Code, &large)]);
+        assert!(chunks.iter().any(|chunk| chunk.text.contains(&small)), "a listing that fits was cut");
+        for line in large.lines() {
+            assert!(chunks.iter().any(|chunk| chunk.text.lines().any(|have| have == line)), "{line:?} was cut");
+        }
+    }
+
+    #[test]
+    fn anchors_stand_where_their_blocks_begin() {
+        let mut document = document(&[(&["Page"], &[(Prose, "Première."), (Term, "fsync"), (Prose, "What it does.")])]);
+        document.sections[0].blocks[1].anchor = Some("GUC-FSYNC".to_owned());
+        let chunks = chunk_document(&document, &ChunkPolicy::default());
+        assert_eq!(chunks[0].anchors, [(10, "GUC-FSYNC".to_owned())]);
+    }
+
+    fn any_block() -> impl Strategy<Value = (BlockKind, String)> {
+        let word = prop::sample::select(vec![
+            "log", "Page", "e.g.", "it ends.", "é", "\u{1F600}", "<|endoftext|>", "max_wal_size", "0x7f", "QUJDRGVmZ2hpSktMTU5vcHFyc3R1",
+        ]);
+        let text = prop::collection::vec(word, 1..120).prop_map(|words| words.join(" "));
+        let code = prop::collection::vec("[a-z(); ]{0,30}", 1..30).prop_map(|lines| format!("x{}", lines.join("\n    ")).trim_end().to_owned());
+        prop_oneof![
+            4 => (prop::sample::select(vec![Prose, ListItem, Term]), text.clone()),
+            1 => code.prop_map(|text| (Code, text)),
+            3 => (prop::sample::select(vec![TableHeader, TableRow, TableRow, TableRow]), text.clone())
+                .prop_map(|(kind, text)| (kind, text.replace("Page ", "Page\t").replace("it ends. ", "it ends.\n"))),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn every_chunk_keeps_the_invariants(
+            blocks in prop::collection::vec(any_block(), 1..40),
+            max in 16_usize..300,
+            overlap in 0_usize..100,
+        ) {
+            let policy = ChunkPolicy::new((max / 2).max(1), max, overlap.min(max / 4)).unwrap();
+            let blocks: Vec<(BlockKind, &str)> = blocks.iter().map(|(kind, text)| (*kind, text.as_str())).collect();
+            let document = document(&[(&["Page"], &blocks)]);
+            let chunks = chunk_document(&document, &policy);
+            check_invariants(&document, &chunks, &policy);
+            prop_assert_eq!(&chunks, &chunk_document(&document, &policy));
+        }
+    }
+}

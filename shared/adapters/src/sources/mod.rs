@@ -203,7 +203,8 @@ fn document(
     laid: Laid,
 ) -> Option<Document> {
     let Laid { page_text, sections } = laid;
-    (!sections.is_empty()).then_some(Document { id, title, url, metadata, page_text, sections })
+    // A page of nothing but links to others is whole, it only yields no chunk.
+    (!page_text.is_empty()).then_some(Document { id, title, url, metadata, page_text, sections })
 }
 
 fn refuse_duplicates(documents: &mut [Result<Document, SourceError>]) {
