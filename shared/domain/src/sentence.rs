@@ -97,8 +97,14 @@ fn split_block(text: &str, kind: BlockKind) -> Vec<(Range<usize>, SentenceKind)>
     match kind {
         BlockKind::TableHeader => Vec::new(),
         BlockKind::Prose | BlockKind::ListItem => split_prose(text),
-        BlockKind::Term => lines(text).into_iter().map(|line| (line, SentenceKind::Term)).collect(),
-        BlockKind::Code => split_code(text).into_iter().map(|part| (part, SentenceKind::Code)).collect(),
+        BlockKind::Term => lines(text)
+            .into_iter()
+            .map(|line| (line, SentenceKind::Term))
+            .collect(),
+        BlockKind::Code => split_code(text)
+            .into_iter()
+            .map(|part| (part, SentenceKind::Code))
+            .collect(),
         BlockKind::TableRow => split_row(text),
     }
 }
@@ -107,7 +113,11 @@ fn split_prose(text: &str) -> Vec<(Range<usize>, SentenceKind)> {
     prose_sentences(text)
         .into_iter()
         .map(|range| {
-            let kind = if names_only(&text[range.clone()]) { SentenceKind::Term } else { SentenceKind::Prose };
+            let kind = if names_only(&text[range.clone()]) {
+                SentenceKind::Term
+            } else {
+                SentenceKind::Prose
+            };
             (range, kind)
         })
         .collect()
@@ -155,14 +165,20 @@ fn split_row(text: &str) -> Vec<(Range<usize>, SentenceKind)> {
     sentences
 }
 
-fn split_row_line(text: &str, line: Range<usize>, sentences: &mut Vec<(Range<usize>, SentenceKind)>) {
+fn split_row_line(
+    text: &str,
+    line: Range<usize>,
+    sentences: &mut Vec<(Range<usize>, SentenceKind)>,
+) {
     let mut names: Option<Range<usize>> = None;
     for cell in pieces(text, line, '\t') {
         if is_description(&text[cell.clone()]) {
             sentences.extend(names.take().map(|names| (names, SentenceKind::Row)));
             let base = cell.start;
             let parts = prose_sentences(&text[cell]).into_iter();
-            sentences.extend(parts.map(|part| (base + part.start..base + part.end, SentenceKind::Prose)));
+            sentences.extend(
+                parts.map(|part| (base + part.start..base + part.end, SentenceKind::Prose)),
+            );
         } else {
             names = Some(names.map_or(cell.start, |names| names.start)..cell.end);
         }
@@ -172,7 +188,9 @@ fn split_row_line(text: &str, line: Range<usize>, sentences: &mut Vec<(Range<usi
 
 /// Whether a line of a row comes from a listing: running text has its white space folded.
 fn is_preformatted(line: &str) -> bool {
-    line.starts_with(' ') || line.contains("  ") || line.len() > 2 && line.chars().all(|c| matches!(c, '-' | '+' | '|'))
+    line.starts_with(' ')
+        || line.contains("  ")
+        || line.len() > 2 && line.chars().all(|c| matches!(c, '-' | '+' | '|'))
 }
 
 /// Whether a cell's paragraph is running text rather than a signature, an example with its result, or a value.
@@ -181,13 +199,18 @@ fn is_description(text: &str) -> bool {
         return false;
     }
     let sentences = prose_sentences(text);
-    let ends = text.trim_end().trim_end_matches(is_closer).ends_with(['.', '!', '?', ':', ';']);
+    let ends = text
+        .trim_end()
+        .trim_end_matches(is_closer)
+        .ends_with(['.', '!', '?', ':', ';']);
     ends || sentences.len() > 1
 }
 
 fn names_only(text: &str) -> bool {
     let text = text.trim();
-    let stopped = text.trim_end_matches(is_closer).ends_with(['.', '!', '?', ':', ';', '。', '！', '？']);
+    let stopped = text
+        .trim_end_matches(is_closer)
+        .ends_with(['.', '!', '?', ':', ';', '。', '！', '？']);
     is_caption(text) || (!stopped && text.split_whitespace().count() <= TERM_WORDS)
 }
 
@@ -198,10 +221,15 @@ fn is_caption(text: &str) -> bool {
 
 /// The bytes of `Table 9.53.` or `Table B.3.` at the start of a caption.
 fn caption_label(text: &str) -> Option<usize> {
-    let rest = ["Table ", "Example ", "Figure "].iter().find_map(|word| text.strip_prefix(word))?;
+    let rest = ["Table ", "Example ", "Figure "]
+        .iter()
+        .find_map(|word| text.strip_prefix(word))?;
     let number = rest.split(' ').next()?;
-    let digits = number.strip_prefix(|c: char| c.is_ascii_uppercase()).unwrap_or(number);
-    let is_number = digits.chars().all(|c| c.is_ascii_digit() || c == '.') && digits.chars().any(|c| c.is_ascii_digit());
+    let digits = number
+        .strip_prefix(|c: char| c.is_ascii_uppercase())
+        .unwrap_or(number);
+    let is_number = digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+        && digits.chars().any(|c| c.is_ascii_digit());
     (is_number && number.ends_with('.')).then(|| text.len() - rest.len() + number.len())
 }
 
@@ -241,7 +269,11 @@ pub(crate) fn prose_sentences(text: &str) -> Vec<Range<usize>> {
         }
         sentences.push(base + start..base + line.len());
     }
-    sentences.into_iter().map(|range| trim(text, range)).filter(|range| !range.is_empty()).collect()
+    sentences
+        .into_iter()
+        .map(|range| trim(text, range))
+        .filter(|range| !range.is_empty())
+        .collect()
 }
 
 /// Where sentences end within one line, its own end left out.
@@ -265,7 +297,9 @@ fn sentence_ends(line: &str) -> Vec<usize> {
         while i < chars.len() && is_closer(chars[i].1) {
             i += 1;
         }
-        let Some(&(end, next)) = chars.get(i) else { break };
+        let Some(&(end, next)) = chars.get(i) else {
+            break;
+        };
         let wide = matches!(chars[stop.start].1, '。' | '！' | '？');
         if enclosed[i - 1] || end <= label || (!next.is_whitespace() && !wide) {
             continue;
@@ -315,16 +349,35 @@ fn enclosed_by_parentheses(chars: &[(usize, char)]) -> Vec<bool> {
 
 /// Whether the stop at `stop` (character indices) ends the sentence that began at `start`, `next` being the first
 /// character after it and its closers.
-fn ends_sentence(line: &str, chars: &[(usize, char)], start: usize, stop: Range<usize>, next: usize) -> bool {
-    let Some(before) = stop.start.checked_sub(1).map(|i| chars[i].1) else { return false };
+fn ends_sentence(
+    line: &str,
+    chars: &[(usize, char)],
+    start: usize,
+    stop: Range<usize>,
+    next: usize,
+) -> bool {
+    let Some(before) = stop.start.checked_sub(1).map(|i| chars[i].1) else {
+        return false;
+    };
     // A stop that stands alone is an operator (`?`, `!`) or a placeholder (`ALTER ... SET`), not punctuation.
-    if before.is_whitespace() || !(before.is_alphanumeric() || is_closer(before) || matches!(before, '%' | '*' | '_' | '+' | '#' | '`')) {
+    if before.is_whitespace()
+        || !(before.is_alphanumeric()
+            || is_closer(before)
+            || matches!(before, '%' | '*' | '_' | '+' | '#' | '`'))
+    {
         return false;
     }
     let word = word_before(line, chars, start, stop.start);
-    let follower: String =
-        chars[next..].iter().map(|&(_, c)| c).skip_while(|c| c.is_whitespace()).take_while(|c| !c.is_whitespace()).collect();
-    let Some(first) = follower.chars().find(|c| !matches!(c, '(' | '[' | '"' | '\'' | '“' | '‘' | '«' | '`')) else {
+    let follower: String = chars[next..]
+        .iter()
+        .map(|&(_, c)| c)
+        .skip_while(|c| c.is_whitespace())
+        .take_while(|c| !c.is_whitespace())
+        .collect();
+    let Some(first) = follower
+        .chars()
+        .find(|c| !matches!(c, '(' | '[' | '"' | '\'' | '“' | '‘' | '«' | '`'))
+    else {
         return follower.is_empty();
     };
     let ellipsis = stop.len() > 1 || chars[stop.start].1 == '…';
@@ -373,11 +426,19 @@ fn word_before<'a>(line: &'a str, chars: &[(usize, char)], start: usize, stop: u
         from -= 1;
     }
     let mut at = from;
-    while at < stop && matches!(chars[at].1, '(' | '[' | '"' | '\'' | '“' | '‘' | '«' | '`' | '—' | '-') {
+    while at < stop
+        && matches!(
+            chars[at].1,
+            '(' | '[' | '"' | '\'' | '“' | '‘' | '«' | '`' | '—' | '-'
+        )
+    {
         at += 1;
     }
     let before = line[..chars[from].0].trim_end();
-    let previous = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let previous = before
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
     Word {
         text: &line[chars[at.min(stop - 1)].0..chars[stop].0],
         at_start: chars[start..from].iter().all(|(_, c)| c.is_whitespace()),
@@ -397,14 +458,13 @@ enum Abbreviation {
 fn abbreviation(word: &str) -> Option<Abbreviation> {
     let lower = word.to_lowercase();
     match lower.as_str() {
-        "e.g" | "i.e" | "eg" | "ie" | "vs" | "cf" | "viz" | "resp" | "approx" | "ca" | "mr" | "mrs" | "ms" | "dr" | "prof"
-        | "st" | "incl" | "excl" => Some(Abbreviation::Never),
-        "no" | "nos" | "fig" | "figs" | "eq" | "sec" | "sect" | "ch" | "chap" | "vol" | "pp" | "p" | "art" | "para" | "ver"
-        | "v" => Some(Abbreviation::BeforeNumber),
-        "etc" | "al" | "inc" | "ltd" | "co" | "corp" | "jr" | "sr" | "a.m" | "p.m" | "u.s" | "jan" | "feb" | "mar" | "apr"
-        | "jun" | "jul" | "aug" | "sep" | "sept" | "oct" | "nov" | "dec" | "min" | "max" | "est" | "dept" => {
-            Some(Abbreviation::BeforeCapital)
-        }
+        "e.g" | "i.e" | "eg" | "ie" | "vs" | "cf" | "viz" | "resp" | "approx" | "ca" | "mr"
+        | "mrs" | "ms" | "dr" | "prof" | "st" | "incl" | "excl" => Some(Abbreviation::Never),
+        "no" | "nos" | "fig" | "figs" | "eq" | "sec" | "sect" | "ch" | "chap" | "vol" | "pp"
+        | "p" | "art" | "para" | "ver" | "v" => Some(Abbreviation::BeforeNumber),
+        "etc" | "al" | "inc" | "ltd" | "co" | "corp" | "jr" | "sr" | "a.m" | "p.m" | "u.s"
+        | "jan" | "feb" | "mar" | "apr" | "jun" | "jul" | "aug" | "sep" | "sept" | "oct"
+        | "nov" | "dec" | "min" | "max" | "est" | "dept" => Some(Abbreviation::BeforeCapital),
         _ => None,
     }
 }
@@ -426,7 +486,11 @@ mod tests {
             }
             let start = text.chars().count();
             text.push_str(block);
-            spans.push(Span { kind: *kind, start, end: text.chars().count() });
+            spans.push(Span {
+                kind: *kind,
+                start,
+                end: text.chars().count(),
+            });
         }
         Chunk {
             ordinal: 0,
@@ -441,31 +505,65 @@ mod tests {
     }
 
     fn slice(text: &str, sentence: &Sentence) -> String {
-        text.chars().skip(sentence.start).take(sentence.end - sentence.start).collect()
+        text.chars()
+            .skip(sentence.start)
+            .take(sentence.end - sentence.start)
+            .collect()
     }
 
     #[track_caller]
     fn check(kind: BlockKind, block: &str, expected: &[(SentenceKind, &str)]) {
         let chunk = chunk(&[(kind, block)]);
-        let sentences: Vec<_> = split(&chunk).iter().map(|s| (s.kind, slice(&chunk.text, s))).collect();
-        let sentences: Vec<_> = sentences.iter().map(|(kind, text)| (*kind, text.as_str())).collect();
+        let sentences: Vec<_> = split(&chunk)
+            .iter()
+            .map(|s| (s.kind, slice(&chunk.text, s)))
+            .collect();
+        let sentences: Vec<_> = sentences
+            .iter()
+            .map(|(kind, text)| (*kind, text.as_str()))
+            .collect();
         assert_eq!(sentences, expected);
     }
 
     /// Sentences written one after the other are found again.
     #[track_caller]
     fn check_prose(sentences: &[&str]) {
-        let expected: Vec<_> = sentences.iter().map(|text| (SentenceKind::Prose, *text)).collect();
+        let expected: Vec<_> = sentences
+            .iter()
+            .map(|text| (SentenceKind::Prose, *text))
+            .collect();
         check(Prose, &sentences.join(" "), &expected);
     }
 
     #[test]
     fn stops_that_end_a_sentence() {
-        check_prose(&["The server writes pages first.", "It then flushes the log!", "Does it wait for that?", "It does."]);
-        check_prose(&["The server starts anew.", "wal_level decides what it logs.", "pg_dump does not care."]);
-        check_prose(&["They call this “freezing.”", "It costs time.", "(That is rarely noticed.)", "It is needed."]);
-        check_prose(&["It is replaced by version 9.", "The next one differs.", "There is no plan B.", "Nobody minds."]);
-        check_prose(&["Rows are sorted, merged, etc.", "Nothing is written before that."]);
+        check_prose(&[
+            "The server writes pages first.",
+            "It then flushes the log!",
+            "Does it wait for that?",
+            "It does.",
+        ]);
+        check_prose(&[
+            "The server starts anew.",
+            "wal_level decides what it logs.",
+            "pg_dump does not care.",
+        ]);
+        check_prose(&[
+            "They call this “freezing.”",
+            "It costs time.",
+            "(That is rarely noticed.)",
+            "It is needed.",
+        ]);
+        check_prose(&[
+            "It is replaced by version 9.",
+            "The next one differs.",
+            "There is no plan B.",
+            "Nobody minds.",
+        ]);
+        check_prose(&[
+            "Rows are sorted, merged, etc.",
+            "Nothing is written before that.",
+        ]);
         check_prose(&["設定は再起動後に有効です。", "次に確認します。"]);
     }
 
@@ -491,14 +589,29 @@ mod tests {
         check(
             ListItem,
             "1. Stop the server. Wait a moment.",
-            &[(SentenceKind::Prose, "1. Stop the server."), (SentenceKind::Prose, "Wait a moment.")],
+            &[
+                (SentenceKind::Prose, "1. Stop the server."),
+                (SentenceKind::Prose, "Wait a moment."),
+            ],
         );
     }
 
     #[test]
     fn names_without_a_sentence_are_terms() {
-        check(Term, "fsync (boolean)\n-F", &[(SentenceKind::Term, "fsync (boolean)"), (SentenceKind::Term, "-F")]);
-        for (kind, name) in [(Prose, "Note"), (ListItem, "CREATE TABLE"), (Prose, "Table 9.1. What There Is to See"), (ListItem, "now()")] {
+        check(
+            Term,
+            "fsync (boolean)\n-F",
+            &[
+                (SentenceKind::Term, "fsync (boolean)"),
+                (SentenceKind::Term, "-F"),
+            ],
+        );
+        for (kind, name) in [
+            (Prose, "Note"),
+            (ListItem, "CREATE TABLE"),
+            (Prose, "Table 9.1. What There Is to See"),
+            (ListItem, "now()"),
+        ] {
             check(kind, name, &[(SentenceKind::Term, name)]);
         }
     }
@@ -510,12 +623,24 @@ mod tests {
         let part = "x := 1;\n".repeat(40);
         let long = format!("{part}\n{part}\n{part}");
         let part = part.trim_end();
-        check(Code, long.trim_end(), &[(SentenceKind::Code, part), (SentenceKind::Code, part), (SentenceKind::Code, part)]);
+        check(
+            Code,
+            long.trim_end(),
+            &[
+                (SentenceKind::Code, part),
+                (SentenceKind::Code, part),
+                (SentenceKind::Code, part),
+            ],
+        );
     }
 
     #[test]
     fn a_short_row_is_one_row() {
-        check(TableRow, "ROW SHARE\t\tX", &[(SentenceKind::Row, "ROW SHARE\t\tX")]);
+        check(
+            TableRow,
+            "ROW SHARE\t\tX",
+            &[(SentenceKind::Row, "ROW SHARE\t\tX")],
+        );
         check(TableHeader, "Mode\tConflicts", &[]);
     }
 
@@ -550,7 +675,10 @@ mod tests {
 
     #[test]
     fn a_long_description_in_a_row_is_prose() {
-        let first = format!("The column counts {} of the server.", "very many of the things ".repeat(10).trim());
+        let first = format!(
+            "The column counts {} of the server.",
+            "very many of the things ".repeat(10).trim()
+        );
         let row = format!("seq_scan\tbigint\t{first} It is never reset.\tyes");
         check(
             TableRow,
@@ -567,9 +695,29 @@ mod tests {
     fn any_block() -> impl Strategy<Value = (BlockKind, String)> {
         let kind = prop::sample::select(vec![Prose, ListItem, Term, Code, TableHeader, TableRow]);
         let piece = prop::sample::select(vec![
-            "word", "Name", "e.g.", "17.2", ". ", "... ", " ", "  ", "\n", "\t", "(", ")", "? ", "é", "。", "→", "No. ", "'", "A. ", "it ends. ",
+            "word",
+            "Name",
+            "e.g.",
+            "17.2",
+            ". ",
+            "... ",
+            " ",
+            "  ",
+            "\n",
+            "\t",
+            "(",
+            ")",
+            "? ",
+            "é",
+            "。",
+            "→",
+            "No. ",
+            "'",
+            "A. ",
+            "it ends. ",
         ]);
-        (kind, prop::collection::vec(piece, 1..60)).prop_map(|(kind, pieces)| (kind, format!("x{}", pieces.concat())))
+        (kind, prop::collection::vec(piece, 1..60))
+            .prop_map(|(kind, pieces)| (kind, format!("x{}", pieces.concat())))
     }
 
     proptest! {

@@ -14,7 +14,11 @@ use super::{Manifest, SourceError, SourceProblem, html, load};
 /// An empty folder that no other test uses.
 pub(super) fn temporary_folder(name: &str) -> PathBuf {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let unique = format!("sourced-{name}-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let unique = format!(
+        "sourced-{name}-{}-{}",
+        std::process::id(),
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    );
     let folder = std::env::temp_dir().join(unique);
     std::fs::create_dir_all(&folder).unwrap();
     folder
@@ -53,26 +57,47 @@ fn assert_blocks_are_page_text(document: &Document) {
     let page: Vec<char> = document.page_text.chars().collect();
     let mut end = 0;
     for block in document.sections.iter().flat_map(|section| &section.blocks) {
-        assert!(block.page_offset >= end, "{}: blocks overlap or go back at {:?}", document.id, block.text);
+        assert!(
+            block.page_offset >= end,
+            "{}: blocks overlap or go back at {:?}",
+            document.id,
+            block.text
+        );
         end = block.page_offset + block.text.chars().count();
         let on_page: String = page[block.page_offset..end].iter().collect();
         assert_eq!(block.text, on_page, "{}", document.id);
-        assert!(!block.text.trim().is_empty(), "{}: a block without text", document.id);
+        assert!(
+            !block.text.trim().is_empty(),
+            "{}: a block without text",
+            document.id
+        );
     }
 }
 
 fn blocks(document: &Document) -> Vec<(BlockKind, &str)> {
-    document.sections.iter().flat_map(|s| &s.blocks).map(|block| (block.kind, block.text.as_str())).collect()
+    document
+        .sections
+        .iter()
+        .flat_map(|s| &s.blocks)
+        .map(|block| (block.kind, block.text.as_str()))
+        .collect()
 }
 
 #[track_caller]
 fn check(body: &str, expected: &[(BlockKind, &str)]) {
-    let document = load_one("page.html", &format!("<html><head><title>Page</title></head><body>{body}</body></html>"));
+    let document = load_one(
+        "page.html",
+        &format!("<html><head><title>Page</title></head><body>{body}</body></html>"),
+    );
     assert_eq!(blocks(&document), expected);
 }
 
 fn section<'a>(document: &'a Document, anchor: &str) -> &'a Section {
-    document.sections.iter().find(|section| section.anchor == anchor).unwrap()
+    document
+        .sections
+        .iter()
+        .find(|section| section.anchor == anchor)
+        .unwrap()
 }
 
 #[test]
@@ -81,18 +106,33 @@ fn c230_keeps_code_whitespace() {
         "<pre class=\"programlisting\">\nCREATE TABLE t (\n    a int,\n\n    b text\n);</pre>",
         &[(Code, "CREATE TABLE t (\n    a int,\n\n    b text\n);")],
     );
-    check("<pre><code>  x\n  <em>y</em>\n\n</code></pre>", &[(Code, "  x\n  y")]);
-    check("<p>See</p><pre>\n\n   first<br>second\t1\r\n</pre>", &[(Prose, "See"), (Code, "   first\nsecond\t1")]);
+    check(
+        "<pre><code>  x\n  <em>y</em>\n\n</code></pre>",
+        &[(Code, "  x\n  y")],
+    );
+    check(
+        "<p>See</p><pre>\n\n   first<br>second\t1\r\n</pre>",
+        &[(Prose, "See"), (Code, "   first\nsecond\t1")],
+    );
 }
 
 #[test]
 fn c232_blocks_break_and_inline_tags_do_not() {
-    check("<p>first</p><p>second</p>", &[(Prose, "first"), (Prose, "second")]);
+    check(
+        "<p>first</p><p>second</p>",
+        &[(Prose, "first"), (Prose, "second")],
+    );
     check("<p>foo<br/>bar</p>", &[(Prose, "foo\nbar")]);
     check("<p><code>a</code><code>b</code></p>", &[(Prose, "ab")]);
-    check("<p><em class=\"replaceable\"><code>n</code></em>'th</p>", &[(Prose, "n'th")]);
+    check(
+        "<p><em class=\"replaceable\"><code>n</code></em>'th</p>",
+        &[(Prose, "n'th")],
+    );
     check("<p> a\n   <b> b </b> c</p>", &[(Prose, "a b c")]);
-    check("<div>loose<p>par</p>after</div>", &[(Prose, "loose"), (Prose, "par"), (Prose, "after")]);
+    check(
+        "<div>loose<p>par</p>after</div>",
+        &[(Prose, "loose"), (Prose, "par"), (Prose, "after")],
+    );
     let document = load_one("page.html", "<body><p>first</p><p>second</p></body>");
     assert_eq!(document.page_text, "first\nsecond");
 }
@@ -122,13 +162,20 @@ const DOCBOOK: &str = r##"<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 #[test]
 fn c231_a_sentence_belongs_to_one_section() {
     let document = load_one("tides.html", DOCBOOK);
-    let headings: Vec<_> = document.sections.iter().map(|s| (s.heading.join(" > "), s.anchor.as_str())).collect();
+    let headings: Vec<_> = document
+        .sections
+        .iter()
+        .map(|s| (s.heading.join(" > "), s.anchor.as_str()))
+        .collect();
     assert_eq!(
         headings,
         [
             ("7.2. Tides".to_owned(), "TIDES"),
             ("7.2. Tides > 7.2.1. High Tide".to_owned(), "TIDES-HIGH"),
-            ("7.2. Tides > 7.2.1. High Tide > 7.2.1.1. Spring".to_owned(), ""),
+            (
+                "7.2. Tides > 7.2.1. High Tide > 7.2.1.1. Spring".to_owned(),
+                ""
+            ),
         ]
     );
     assert_eq!(document.sections[0].blocks.len(), 1);
@@ -138,7 +185,10 @@ fn c231_a_sentence_belongs_to_one_section() {
 fn c234_anchors_are_stable_ids_in_their_own_case() {
     let document = load_one("tides.html", DOCBOOK);
     let blocks = &section(&document, "TIDES-HIGH").blocks;
-    assert_eq!((blocks[0].kind, blocks[0].text.as_str()), (Term, "max_level (integer)"));
+    assert_eq!(
+        (blocks[0].kind, blocks[0].text.as_str()),
+        (Term, "max_level (integer)")
+    );
     assert_eq!(blocks[0].anchor.as_deref(), Some("TIDE-MAX-LEVEL"));
     assert!(blocks[1..].iter().all(|block| block.anchor.is_none()));
     assert_eq!((blocks[4].kind, blocks[4].text.as_str()), (Term, "a\nb"));
@@ -149,20 +199,45 @@ fn c234_anchors_are_stable_ids_in_their_own_case() {
 #[test]
 fn c235_navigation_is_on_the_page_but_in_no_block() {
     let document = load_one("tides.html", DOCBOOK);
-    assert!(document.page_text.starts_with("7.2. Tides\nPrev\tUp\tChapter 7. Seas\tHome\tNext\n7.2. Tides\n7.2.1. High Tide\n"));
+    assert!(document.page_text.starts_with(
+        "7.2. Tides\nPrev\tUp\tChapter 7. Seas\tHome\tNext\n7.2. Tides\n7.2.1. High Tide\n"
+    ));
     for (_, text) in blocks(&document) {
-        for junk in ["Prev", "Next", "Home", "7.2.1. High Tide", "footnote", "[5]", "#"] {
+        for junk in [
+            "Prev",
+            "Next",
+            "Home",
+            "7.2.1. High Tide",
+            "footnote",
+            "[5]",
+            "#",
+        ] {
             assert!(!text.contains(junk), "{text:?} has {junk:?}");
         }
     }
-    assert!(document.page_text.contains("The highest level.\nNote\nSeen in spring."));
+    assert!(
+        document
+            .page_text
+            .contains("The highest level.\nNote\nSeen in spring.")
+    );
 }
 
 #[test]
 fn c237_admonitions_do_not_start_sections() {
     let document = load_one("tides.html", DOCBOOK);
-    let texts: Vec<_> = section(&document, "TIDES-HIGH").blocks.iter().map(|b| (b.kind, b.text.as_str())).collect();
-    assert_eq!(texts[1..4], [(Prose, "The highest level."), (Prose, "Note"), (Prose, "Seen in spring.")]);
+    let texts: Vec<_> = section(&document, "TIDES-HIGH")
+        .blocks
+        .iter()
+        .map(|b| (b.kind, b.text.as_str()))
+        .collect();
+    assert_eq!(
+        texts[1..4],
+        [
+            (Prose, "The highest level."),
+            (Prose, "Note"),
+            (Prose, "Seen in spring.")
+        ]
+    );
 }
 
 #[test]
@@ -175,16 +250,27 @@ ROW [ FAST ]
         <div class="refsect2" id="CMD-ROW-FAST"><h3>Fast Rowing <a href="#CMD-ROW-FAST" class="id_link">#</a></h3><p>Twice.</p></div></div></div></body>"##;
     let document = load_one("row.html", page);
     assert_eq!(document.title, "ROW");
-    let sections: Vec<_> = document.sections.iter().map(|s| (s.heading.join(" > "), s.anchor.as_str(), s.blocks.len())).collect();
+    let sections: Vec<_> = document
+        .sections
+        .iter()
+        .map(|s| (s.heading.join(" > "), s.anchor.as_str(), s.blocks.len()))
+        .collect();
     assert_eq!(
         sections,
         [
             ("ROW".to_owned(), "CMD-ROW", 2),
             ("ROW > Description".to_owned(), "", 1),
-            ("ROW > Description > Fast Rowing".to_owned(), "CMD-ROW-FAST", 1),
+            (
+                "ROW > Description > Fast Rowing".to_owned(),
+                "CMD-ROW-FAST",
+                1
+            ),
         ]
     );
-    assert_eq!(blocks(&document)[..2], [(Prose, "ROW — pull the oars"), (Code, "ROW [ FAST ]")]);
+    assert_eq!(
+        blocks(&document)[..2],
+        [(Prose, "ROW — pull the oars"), (Code, "ROW [ FAST ]")]
+    );
 }
 
 #[test]
@@ -213,7 +299,10 @@ fn tables_give_a_header_and_rows() {
     );
     check(
         "<table><tr><th>k</th><th>v</th></tr><tr><th>x</th><td>1<pre>\n  two\n   lines</pre>end</td></tr></table>",
-        &[(TableHeader, "k\tv"), (TableRow, "x\t1\n  two\n   lines\nend")],
+        &[
+            (TableHeader, "k\tv"),
+            (TableRow, "x\t1\n  two\n   lines\nend"),
+        ],
     );
     check(
         r#"<table class="simplelist"><tr><td>ONE</td><td>TWO</td></tr></table>"#,
@@ -248,7 +337,10 @@ fn c249_nested_lists_keep_order_and_bounds() {
             (ListItem, "two"),
         ],
     );
-    let document = load_one("steps.md", "# Steps\n\n1. Stop it.\n2. Copy it:\n   - all\n   - of it\n3. Start it.\n");
+    let document = load_one(
+        "steps.md",
+        "# Steps\n\n1. Stop it.\n2. Copy it:\n   - all\n   - of it\n3. Start it.\n",
+    );
     assert_eq!(
         blocks(&document),
         [
@@ -271,8 +363,11 @@ fn ordinary_html_has_sections_by_heading() {
         <script>alert(1)</script><aside>Bring a coat.</aside></main><footer>Imprint</footer></body></html>"##;
     let document = load_one("hours.html", page);
     assert_eq!(document.title, "Opening Hours");
-    let sections: Vec<_> =
-        document.sections.iter().map(|s| (s.heading.join(" > "), s.anchor.as_str(), s.blocks.len())).collect();
+    let sections: Vec<_> = document
+        .sections
+        .iter()
+        .map(|s| (s.heading.join(" > "), s.anchor.as_str(), s.blocks.len()))
+        .collect();
     assert_eq!(
         sections,
         [
@@ -282,19 +377,44 @@ fn ordinary_html_has_sections_by_heading() {
             ("Opening Hours > Winter".to_owned(), "winter", 2),
         ]
     );
-    assert!(document.page_text.starts_with("Harbour\nHome\nOpening Hours\n"));
+    assert!(
+        document
+            .page_text
+            .starts_with("Harbour\nHome\nOpening Hours\n")
+    );
     assert!(document.page_text.ends_with("Bring a coat.\nImprint"));
-    assert!(!document.page_text.contains("Secret") && !document.page_text.contains("Gone") && !document.page_text.contains("alert"));
+    assert!(
+        !document.page_text.contains("Secret")
+            && !document.page_text.contains("Gone")
+            && !document.page_text.contains("alert")
+    );
 }
 
 #[test]
 fn markdown_has_front_matter_sections_and_anchors() {
     let text = "---\ntitle: \"Notice\"\ndepartment: HR\ntags:\n  - leaving\n  - staff\n# a comment\n---\n\nIntro *with* `code`\nand more.\n\n## How long?\n\n30 days.\n\n```sql\nSELECT 1;\n\n  -- two\n```\n\n## How long?\n\n| Grade | Days |\n|---|---|\n| A | 30 |\n| B | 60 |\n\n<!-- hidden -->\n\n### Own {#own-id}\n\nText.\n";
     let document = load_one("policies/notice.md", text);
-    assert_eq!((document.id.as_str(), document.title.as_str(), document.url.as_str()), ("policies/notice", "Notice", "sources/policies/notice"));
-    assert_eq!(document.metadata.get("department").map(String::as_str), Some("HR"));
-    assert_eq!(document.metadata.get("tags").map(String::as_str), Some("leaving, staff"));
-    let sections: Vec<_> = document.sections.iter().map(|s| (s.heading.join(" > "), s.anchor.as_str())).collect();
+    assert_eq!(
+        (
+            document.id.as_str(),
+            document.title.as_str(),
+            document.url.as_str()
+        ),
+        ("policies/notice", "Notice", "sources/policies/notice")
+    );
+    assert_eq!(
+        document.metadata.get("department").map(String::as_str),
+        Some("HR")
+    );
+    assert_eq!(
+        document.metadata.get("tags").map(String::as_str),
+        Some("leaving, staff")
+    );
+    let sections: Vec<_> = document
+        .sections
+        .iter()
+        .map(|s| (s.heading.join(" > "), s.anchor.as_str()))
+        .collect();
     assert_eq!(
         sections,
         [
@@ -324,18 +444,39 @@ fn jsonl_gives_a_document_a_line() {
     let documents = load(&corpus(&[("all.jsonl", lines.as_bytes())]));
     assert_eq!(documents.len(), 5);
     let first = documents[0].as_ref().unwrap();
-    assert_eq!((first.title.as_str(), first.url.as_str()), ("First", "https://example.org/a"));
-    assert_eq!(first.metadata.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>(), ["team=ops", "year=2024"]);
+    assert_eq!(
+        (first.title.as_str(), first.url.as_str()),
+        ("First", "https://example.org/a")
+    );
+    assert_eq!(
+        first
+            .metadata
+            .iter()
+            .map(|(k, v)| format!("{k}={v}"))
+            .collect::<Vec<_>>(),
+        ["team=ops", "year=2024"]
+    );
     assert_eq!(blocks(first), [(Prose, "One."), (Prose, "Two.")]);
     assert_eq!(documents[1].as_ref().unwrap_err().page, "all.jsonl:3");
     assert_eq!(documents[2].as_ref().unwrap().url, "sources/b");
-    assert!(matches!(documents[3].as_ref().unwrap_err().problem, SourceProblem::DuplicateId(_)));
-    assert!(matches!(documents[4].as_ref().unwrap_err().problem, SourceProblem::Empty));
+    assert!(matches!(
+        documents[3].as_ref().unwrap_err().problem,
+        SourceProblem::DuplicateId(_)
+    ));
+    assert!(matches!(
+        documents[4].as_ref().unwrap_err().problem,
+        SourceProblem::Empty
+    ));
 }
 
 #[test]
 fn c036_nul_characters_are_stripped() {
-    for (name, content) in [("a.html", "<p>max\0wal</p>"), ("a.md", "max\0wal"), ("a.txt", "max\0wal"), ("a.jsonl", "{\"id\":\"a\",\"text\":\"max\\u0000wal\"}")] {
+    for (name, content) in [
+        ("a.html", "<p>max\0wal</p>"),
+        ("a.md", "max\0wal"),
+        ("a.txt", "max\0wal"),
+        ("a.jsonl", "{\"id\":\"a\",\"text\":\"max\\u0000wal\"}"),
+    ] {
         let document = load_one(name, content);
         assert_eq!(blocks(&document), [(Prose, "maxwal")], "{name}");
         assert!(!document.page_text.contains('\0'));
@@ -344,15 +485,32 @@ fn c036_nul_characters_are_stripped() {
 
 #[test]
 fn an_unreadable_page_is_named_and_stops_no_other() {
-    let mut manifest = corpus(&[("good.txt", b"Good."), ("latin.html", b"<p>caf\xe9</p>"), ("empty.md", b""), ("x.docx", b"PK"), ("last.html", b"<p>Last.</p>")]);
-    let pages = ["good.txt", "missing.html", "latin.html", "empty.md", "x.docx", "last.html"];
+    let mut manifest = corpus(&[
+        ("good.txt", b"Good."),
+        ("latin.html", b"<p>caf\xe9</p>"),
+        ("empty.md", b""),
+        ("x.docx", b"PK"),
+        ("last.html", b"<p>Last.</p>"),
+    ]);
+    let pages = [
+        "good.txt",
+        "missing.html",
+        "latin.html",
+        "empty.md",
+        "x.docx",
+        "last.html",
+    ];
     manifest.pages = Some(pages.map(str::to_owned).to_vec());
     let loaded = load(&manifest);
     let outcomes: Vec<String> = loaded
         .iter()
         .map(|entry| match entry {
             Ok(document) => document.id.clone(),
-            Err(SourceError { page, document, problem }) => {
+            Err(SourceError {
+                page,
+                document,
+                problem,
+            }) => {
                 let kind = match problem {
                     SourceProblem::Unreadable(_) => "unreadable",
                     SourceProblem::NotUtf8(at) => &format!("not UTF-8 at {at}"),
@@ -360,7 +518,10 @@ fn an_unreadable_page_is_named_and_stops_no_other() {
                     SourceProblem::UnknownFormat => "unknown",
                     _ => "other",
                 };
-                format!("{page} ({}): {kind}", document.as_deref().unwrap_or_default())
+                format!(
+                    "{page} ({}): {kind}",
+                    document.as_deref().unwrap_or_default()
+                )
             }
         })
         .collect();
@@ -379,18 +540,36 @@ fn an_unreadable_page_is_named_and_stops_no_other() {
 
 #[test]
 fn without_a_list_every_readable_file_is_a_page() {
-    let manifest = corpus(&[("b.md", b"B."), ("a/c.txt", b"C."), ("a/.hidden.md", b"No."), ("logo.png", b"\x89"), ("a.html", b"<p>A.</p>")]);
-    let ids: Vec<_> = load(&manifest).into_iter().map(|entry| entry.unwrap().id).collect();
+    let manifest = corpus(&[
+        ("b.md", b"B."),
+        ("a/c.txt", b"C."),
+        ("a/.hidden.md", b"No."),
+        ("logo.png", b"\x89"),
+        ("a.html", b"<p>A.</p>"),
+    ]);
+    let ids: Vec<_> = load(&manifest)
+        .into_iter()
+        .map(|entry| entry.unwrap().id)
+        .collect();
     assert_eq!(ids, ["a.html", "a/c", "b"]);
-    let gone = Manifest { folder: manifest.folder.join("gone"), ..manifest };
-    assert!(matches!(load(&gone)[0].as_ref().unwrap_err().problem, SourceProblem::Unreadable(_)));
+    let gone = Manifest {
+        folder: manifest.folder.join("gone"),
+        ..manifest
+    };
+    assert!(matches!(
+        load(&gone)[0].as_ref().unwrap_err().problem,
+        SourceProblem::Unreadable(_)
+    ));
 }
 
 #[test]
 fn public_pages_link_to_their_base_url() {
     let mut manifest = corpus(&[("a b.html", b"<p>A.</p>")]);
     manifest.base_url = Some("https://example.org/docs/".to_owned());
-    assert_eq!(load(&manifest)[0].as_ref().unwrap().url, "https://example.org/docs/a%20b.html");
+    assert_eq!(
+        load(&manifest)[0].as_ref().unwrap().url,
+        "https://example.org/docs/a%20b.html"
+    );
 }
 
 /// The 35 pages of the manual as this checkout holds them.
@@ -402,7 +581,10 @@ fn manual() -> Vec<Document> {
         "{} is missing: the PostgreSQL pages are fetched by scripts/test",
         manifest.folder.display()
     );
-    let documents: Vec<Document> = load(&manifest).into_iter().map(|entry| entry.unwrap()).collect();
+    let documents: Vec<Document> = load(&manifest)
+        .into_iter()
+        .map(|entry| entry.unwrap())
+        .collect();
     assert_eq!(documents.len(), 35);
     documents
 }
@@ -411,11 +593,22 @@ fn manual() -> Vec<Document> {
 fn the_manual_s_blocks_are_its_page_text() {
     for document in manual() {
         assert_blocks_are_page_text(&document);
-        assert_eq!(document.url, format!("https://www.postgresql.org/docs/17/{}", document.id));
+        assert_eq!(
+            document.url,
+            format!("https://www.postgresql.org/docs/17/{}", document.id)
+        );
         let stored = serde_json::to_string(&document.sections).unwrap();
-        assert!(!stored.contains("\"anchor\":\"id-1"), "{}: a generated anchor", document.id);
+        assert!(
+            !stored.contains("\"anchor\":\"id-1"),
+            "{}: a generated anchor",
+            document.id
+        );
         for block in document.sections.iter().flat_map(|section| &section.blocks) {
-            assert!(!block.text.contains("PrevUp") && !block.text.starts_with("Prev\t"), "{}: navigation", document.id);
+            assert!(
+                !block.text.contains("PrevUp") && !block.text.starts_with("Prev\t"),
+                "{}: navigation",
+                document.id
+            );
             assert!(block.kind == Code || !block.text.contains('\u{a0}'));
         }
     }
@@ -430,7 +623,12 @@ fn the_manual_s_chunks_are_within_the_budget_and_whole() {
         count += chunks.len();
         for block in document.sections.iter().flat_map(|section| &section.blocks) {
             let whole = chunks.iter().any(|chunk| chunk.text.contains(&block.text));
-            assert!(whole || domain::tokens::count(&block.text) > 700, "{}: {:?} was cut", document.id, block.text);
+            assert!(
+                whole || domain::tokens::count(&block.text) > 700,
+                "{}: {:?} was cut",
+                document.id,
+                block.text
+            );
         }
         for chunk in &chunks {
             assert!(chunk.tokens <= 800);
@@ -441,7 +639,10 @@ fn the_manual_s_chunks_are_within_the_budget_and_whole() {
             for found in sentences {
                 let text: String = scalars[found.start..found.end].iter().collect();
                 assert_eq!(text, text.trim());
-                assert!(found.kind != sentence::SentenceKind::Prose || !text.contains("\n"), "{text:?}");
+                assert!(
+                    found.kind != sentence::SentenceKind::Prose || !text.contains("\n"),
+                    "{text:?}"
+                );
             }
         }
     }
@@ -451,17 +652,36 @@ fn the_manual_s_chunks_are_within_the_budget_and_whole() {
 #[test]
 fn the_manual_s_parameters_are_terms_with_their_anchor() {
     let manual = manual();
-    let wal = manual.iter().find(|document| document.id == "runtime-config-wal.html").unwrap();
+    let wal = manual
+        .iter()
+        .find(|document| document.id == "runtime-config-wal.html")
+        .unwrap();
     assert_eq!(wal.title, "19.5. Write Ahead Log");
-    let term = wal.sections.iter().flat_map(|s| s.blocks.iter().map(move |b| (s, b))).find(|(_, b)| b.text == "max_wal_size (integer)");
+    let term = wal
+        .sections
+        .iter()
+        .flat_map(|s| s.blocks.iter().map(move |b| (s, b)))
+        .find(|(_, b)| b.text == "max_wal_size (integer)");
     let (section, block) = term.unwrap();
-    assert_eq!((block.kind, block.anchor.as_deref()), (Term, Some("GUC-MAX-WAL-SIZE")));
-    assert_eq!(section.heading, ["19.5. Write Ahead Log", "19.5.2. Checkpoints"]);
+    assert_eq!(
+        (block.kind, block.anchor.as_deref()),
+        (Term, Some("GUC-MAX-WAL-SIZE"))
+    );
+    assert_eq!(
+        section.heading,
+        ["19.5. Write Ahead Log", "19.5.2. Checkpoints"]
+    );
     assert_eq!(section.anchor, "RUNTIME-CONFIG-WAL-CHECKPOINTS");
 
-    let select = manual.iter().find(|document| document.id == "sql-select.html").unwrap();
+    let select = manual
+        .iter()
+        .find(|document| document.id == "sql-select.html")
+        .unwrap();
     let first = &select.sections[0];
-    assert_eq!((first.heading.as_slice(), first.anchor.as_str()), (["SELECT".to_owned()].as_slice(), "SQL-SELECT"));
+    assert_eq!(
+        (first.heading.as_slice(), first.anchor.as_str()),
+        (["SELECT".to_owned()].as_slice(), "SQL-SELECT")
+    );
     assert!(first.blocks[1].kind == Code && first.blocks[1].text.contains("\n    [ FROM "));
 }
 
