@@ -738,8 +738,10 @@ mod tests {
     use crate::document::{Block, Document, Section};
     use crate::tokens;
 
+    type Blocks<'a> = &'a [(BlockKind, &'a str)];
+
     /// A document of sections, laid out as a parser would: one line break between blocks.
-    fn document(sections: &[(&[&str], &[(BlockKind, &str)])]) -> Document {
+    fn document(sections: &[(&[&str], Blocks<'_>)]) -> Document {
         let mut page_text = String::new();
         let mut scalars = 0;
         let sections = sections
@@ -965,7 +967,7 @@ mod tests {
     #[test]
     fn a_row_over_the_budget_is_cut_at_its_paragraphs() {
         let paragraph = sentences(20);
-        let row = format!("name ( )\n{}", vec![paragraph.as_str(); 6].join("\n"));
+        let row = format!("name ( )\n{}", [paragraph.as_str(); 6].join("\n"));
         let chunks = chunks_of(&[
             (TableHeader, "Function"),
             (TableRow, "short ( )"),

@@ -124,13 +124,11 @@ fn split_prose(text: &str) -> Vec<(Range<usize>, SentenceKind)> {
 }
 
 fn split_code(text: &str) -> Vec<Range<usize>> {
-    if text.lines().count() <= LONG_CODE_LINES {
-        return vec![0..text.len()];
-    }
+    let long = text.lines().count() > LONG_CODE_LINES;
     let mut parts = Vec::new();
     let mut start = 0;
     let mut blank_since = None;
-    for line in lines(text) {
+    for line in lines(text).into_iter().filter(|_| long) {
         if text[line.clone()].trim().is_empty() {
             blank_since = blank_since.or(Some(line.start));
         } else if let Some(end) = blank_since.take() {
@@ -363,7 +361,7 @@ fn ends_sentence(
     if before.is_whitespace()
         || !(before.is_alphanumeric()
             || is_closer(before)
-            || matches!(before, '%' | '*' | '_' | '+' | '#' | '`'))
+            || matches!(before, '%' | '*' | '_' | '+' | '#' | '`' | '\\'))
     {
         return false;
     }
