@@ -6,3 +6,4 @@
 pub mod dynamodb;
 pub mod model;
 pub mod postgres;
+pub mod sources;

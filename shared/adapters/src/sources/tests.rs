@@ -1,0 +1,1 @@
+//! Pages of every format, read from folders of their own; the real manual is read too.
