@@ -4,3 +4,7 @@
 //! root. IO lives in `adapters`, rules in `domain`.
 
 pub mod ask;
+pub mod config;
+pub mod context;
+pub mod error;
+pub mod telemetry;

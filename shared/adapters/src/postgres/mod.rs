@@ -5,6 +5,7 @@
 //! lose, except an ingest's lock, which has a second guard ([`store::switch`]).
 
 pub mod connect;
+pub mod document;
 pub mod migrate;
 pub mod store;
 

@@ -1,3 +1,5 @@
 //! Answers one question.
 
 pub mod event;
+pub mod question;
+

@@ -1,0 +1,221 @@
+//! Answers one request: route it, read it, respond. The only function outside callers need is [`handle`].
+//!
+//! Every failure is an [`ApiError`] that is logged here, once, and every response leaves through [`respond::finish`]. What
+//! needs the corpus asks the context for it, so a preflight, a page or a refused question touches nothing.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::anyhow;
+use app::ask::question::Ask;
+use app::config::Mode;
+use app::context::Context;
+use app::error::ApiError;
+use futures_util::FutureExt;
+use lambda_http::http::{HeaderMap, Method, Response, StatusCode, header};
+use lambda_http::request::RequestContext;
+use lambda_http::{Request, RequestExt};
+use tokio::time::Instant;
+
+use crate::respond::{self, Body};
+use crate::route::{Route, route};
+use crate::stream::{self, Answering};
+use crate::{read, source_page, status};
+
+/// Time kept between the end of a stream and the invocation's, for its last event to reach the visitor.
+const STREAM_MARGIN: Duration = Duration::from_secs(3);
+/// Time kept between the end of the pipeline's work and the stream's, for the pipeline to end it itself.
+const WORK_MARGIN: Duration = Duration::from_secs(2);
+/// The longest an answer may take when the invocation's end is further away, as it is locally.
+const LONGEST_ANSWER: Duration = Duration::from_secs(60);
+
+/// Answers one request. Whatever goes wrong is a response.
+///
+/// # Errors
+/// None.
+pub async fn handle(context: Arc<Context>, request: Request) -> Result<Response<Body>, Infallible> {
+    let request = Received::new(request);
+    let http = &context.config.http;
+    if request.method == Method::OPTIONS {
+        return Ok(respond::finish(respond::preflight(http), http));
+    }
+    let route = route(&request.method, &request.path);
+    let name = route.as_ref().map_or("none", Route::name);
+    let responded = match route {
+        Ok(route) => AssertUnwindSafe(respond(&context, &request, route))
+            .catch_unwind()
+            .await
+            .unwrap_or_else(|_| Err(ApiError::Internal(anyhow!("panicked")))),
+        Err(error) => Err(error),
+    };
+    let streams = matches!(&responded, Ok(Responded::Stream(_)));
+    let code = responded.as_ref().err().map(ApiError::code);
+    let response = match responded {
+        Ok(Responded::Whole(response) | Responded::Stream(response)) => response,
+        Err(error) => {
+            if let Some(cause) = error.cause() {
+                tracing::error!(
+                    request.id = request.id,
+                    request.route = name,
+                    "failed to respond: {cause:#}"
+                );
+            }
+            respond::error(&error, &request.id)
+        }
+    };
+    // A stream writes its own summary, when it ends.
+    if !streams {
+        tracing::info!(
+            request.id = request.id,
+            request.method = request.method.as_str(),
+            request.route = name,
+            response.status = response.status().as_u16(),
+            error.code = code,
+            duration_ms = request.started.elapsed().as_millis(),
+            "responded"
+        );
+    }
+    let response = if request.method == Method::HEAD {
+        respond::without_body(response)
+    } else {
+        response
+    };
+    Ok(respond::finish(response, http))
+}
+
+/// A response, by who writes its summary.
+enum Responded {
+    Whole(Response<Body>),
+    Stream(Response<Body>),
+}
+
+async fn respond(
+    context: &Arc<Context>,
+    request: &Received,
+    route: Route,
+) -> Result<Responded, ApiError> {
+    Ok(Responded::Whole(match route {
+        Route::Asset(asset) => asset.respond(request.header(header::IF_NONE_MATCH)),
+        Route::Moved(to) => respond::moved(&to),
+        Route::Source(id) => source(context, &id).await?,
+        Route::Status => respond::json(&status::status(&context.config, &*context.corpus().await?)),
+        Route::Suggestions => respond::json(&[(); 0]),
+        Route::Suggestion => return Err(ApiError::NotFound),
+        Route::Evaluation => respond::json(&serde_json::json!({ "runs": [] })),
+        Route::Ask => return ask(context, request).await.map(Responded::Stream),
+    }))
+}
+
+async fn source(context: &Context, id: &str) -> Result<Response<Body>, ApiError> {
+    if context.config.mode() == Mode::Off {
+        return Err(ApiError::Off);
+    }
+    Ok(match context.document(id).await? {
+        Some(document) => respond::html(StatusCode::OK, source_page::render(&document)),
+        None => respond::html(StatusCode::NOT_FOUND, source_page::missing(id)),
+    })
+}
+
+/// Refuses what costs nothing to refuse, then starts the stream.
+async fn ask(context: &Arc<Context>, request: &Received) -> Result<Response<Body>, ApiError> {
+    match context.config.mode() {
+        Mode::Live => {}
+        Mode::ReadOnly => return Err(ApiError::ReadOnly),
+        Mode::Off => return Err(ApiError::Off),
+    }
+    let asked = read::asked(request.header(header::CONTENT_TYPE), &request.body)?;
+    // Without a corpus there is nothing to stream, and a status code still can say so.
+    context.corpus().await?;
+    let deadline = request.stream_deadline();
+    let ask = Ask {
+        question: asked.question,
+        filter: asked.filter,
+        draft: asked.draft,
+        request_id: request.id.clone(),
+        deadline: deadline.checked_sub(WORK_MARGIN).unwrap_or(deadline),
+    };
+    let answering = Answering {
+        request_id: request.id.clone(),
+        deadline,
+        started: request.started,
+        root: context
+            .config
+            .http
+            .public_url
+            .clone()
+            .or_else(|| request.root.clone()),
+    };
+    let context = Arc::clone(context);
+    Ok(respond::events(stream::events(
+        answering,
+        |sink| async move { app::ask::ask(&context, ask, &sink).await },
+    )))
+}
+
+/// What of a request is used, taken apart once.
+struct Received {
+    method: Method,
+    path: String,
+    headers: HeaderMap,
+    body: lambda_http::Body,
+    /// Lambda's request id.
+    id: String,
+    /// When the invocation ends, as Lambda says it.
+    invocation_end: Option<SystemTime>,
+    /// The service's root as the visitor sees it, if the request tells it.
+    root: Option<String>,
+    started: Instant,
+}
+
+impl Received {
+    fn new(request: Request) -> Self {
+        let lambda = request.lambda_context_ref();
+        let id = lambda
+            .map(|lambda| lambda.request_id.clone())
+            .unwrap_or_default();
+        let invocation_end = lambda
+            .filter(|lambda| lambda.deadline > 0)
+            .map(lambda_http::Context::deadline);
+        let root = request.request_context_ref().and_then(function_url);
+        let path = request.raw_http_path().to_owned();
+        let (parts, body) = request.into_parts();
+        Self {
+            method: parts.method,
+            path,
+            headers: parts.headers,
+            body,
+            id,
+            invocation_end,
+            root,
+            started: Instant::now(),
+        }
+    }
+
+    fn header(&self, name: header::HeaderName) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    fn stream_deadline(&self) -> Instant {
+        let left = self.invocation_end.map_or(LONGEST_ANSWER, |end| {
+            end.duration_since(SystemTime::now())
+                .unwrap_or_default()
+                .saturating_sub(STREAM_MARGIN)
+        });
+        self.started + left.min(LONGEST_ANSWER)
+    }
+}
+
+/// The root of a Function URL. Its host name is Lambda's word, unlike a `Host` header, and has a form of its own; a local
+/// server's has not, and its links stay relative.
+fn function_url(request: &RequestContext) -> Option<String> {
+    match request {
+        RequestContext::ApiGatewayV2(gateway) => gateway
+            .domain_name
+            .as_deref()
+            .filter(|name| name.contains(".lambda-url.") && name.ends_with(".on.aws"))
+            .map(|name| format!("https://{name}/")),
+        _ => None,
+    }
+}

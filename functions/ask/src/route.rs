@@ -1,0 +1,186 @@
+//! Says what a path means. Pure: no request, no context.
+//!
+//! Paths are relative to the Function URL's root and come percent-encoded or not, depending on what stands before the
+//! service. A final slash is ignored, except that a page redirects it away: its relative links would miss.
+
+use app::error::ApiError;
+use lambda_http::http::Method;
+
+use crate::assets::{self, Asset};
+
+/// What is at a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// A page, script, style or picture of ours.
+    Asset(&'static Asset),
+    /// A stored document, by its id.
+    Source(String),
+    /// The same page without the final slash, relative to where the visitor is.
+    Moved(String),
+    /// `GET /api/status`.
+    Status,
+    /// `GET /api/suggestions`.
+    Suggestions,
+    /// `GET /api/suggestions/ID`; none is prepared yet, so none is found.
+    Suggestion,
+    /// `GET /api/evaluation`.
+    Evaluation,
+    /// `POST /api/ask`.
+    Ask,
+}
+
+impl Route {
+    /// A name for the log, without anything a visitor wrote.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Asset(asset) => asset.path,
+            Self::Source(_) => "sources",
+            Self::Moved(_) => "moved",
+            Self::Status => "api/status",
+            Self::Suggestions => "api/suggestions",
+            Self::Suggestion => "api/suggestions/ID",
+            Self::Evaluation => "api/evaluation",
+            Self::Ask => "api/ask",
+        }
+    }
+}
+
+/// Finds what is at `raw_path`.
+pub(crate) fn route(method: &Method, raw_path: &str) -> Result<Route, ApiError> {
+    let path = decode(raw_path).ok_or(ApiError::NotFound)?;
+    let path = path.strip_prefix('/').unwrap_or(&path);
+    let bare = path.trim_end_matches('/');
+    let found = match bare {
+        "api/status" => Route::Status,
+        "api/suggestions" => Route::Suggestions,
+        "api/evaluation" => Route::Evaluation,
+        "api/ask" => Route::Ask,
+        _ if bare.strip_prefix("api/suggestions/").is_some() => Route::Suggestion,
+        _ => page(path, bare)?,
+    };
+    let allow = if found == Route::Ask {
+        "POST, OPTIONS"
+    } else {
+        "GET, HEAD, OPTIONS"
+    };
+    if allow.split(", ").any(|allowed| allowed == method.as_str()) {
+        Ok(found)
+    } else {
+        Err(ApiError::MethodNotAllowed { allow })
+    }
+}
+
+fn page(path: &str, bare: &str) -> Result<Route, ApiError> {
+    let found = match bare.strip_prefix("sources/") {
+        Some(document) if !document.is_empty() => Route::Source(document.to_owned()),
+        _ => Route::Asset(assets::find(bare).ok_or(ApiError::NotFound)?),
+    };
+    // One step up from `a/b/` stands `a/b`'s folder; more slashes than one are nobody's link.
+    match path.strip_prefix(bare) {
+        Some("/") if !bare.is_empty() => {
+            let last = bare.rsplit('/').next().unwrap_or(bare);
+            Ok(Route::Moved(format!("../{}", encode(last))))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// Undoes percent-encoding once; `None` when the bytes are not text or hold what no id holds.
+fn decode(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let hex = |at: usize| {
+            tail.get(at)
+                .and_then(|digit| char::from(*digit).to_digit(16))
+        };
+        match (first, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push(u8::try_from(high * 16 + low).ok()?);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains(char::is_control))
+}
+
+/// Percent-encodes one segment of a path.
+fn encode(segment: &str) -> String {
+    segment
+        .bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                char::from(byte).to_string()
+            }
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(method: Method, path: &str, expected: &str) {
+        let shown = match route(&method, path) {
+            Ok(Route::Source(id)) => format!("source {id}"),
+            Ok(Route::Moved(to)) => format!("moved {to}"),
+            Ok(Route::Asset(asset)) => format!("asset {}", asset.path),
+            Ok(found) => found.name().to_owned(),
+            Err(ApiError::MethodNotAllowed { allow }) => format!("405 {allow}"),
+            Err(error) => error.status().to_string(),
+        };
+        assert_eq!(shown, expected, "{method} {path}");
+    }
+
+    #[test]
+    fn finds_what_is_at_a_path() {
+        for (path, expected) in [
+            ("", "asset "),
+            ("/", "asset "),
+            ("/how-it-works", "asset how-it-works"),
+            ("/how-it-works/", "moved ../how-it-works"),
+            ("/favicon.svg", "asset favicon.svg"),
+            ("/assets/style.css", "asset assets/style.css"),
+            ("/assets/%73tyle.css", "asset assets/style.css"),
+            ("/assets/../Cargo.toml", "404"),
+            ("/assets/", "404"),
+            ("/api/status", "api/status"),
+            ("/api/status/", "api/status"),
+            ("/api/suggestions", "api/suggestions"),
+            ("/api/suggestions/7", "api/suggestions/ID"),
+            ("/api/evaluation", "api/evaluation"),
+            ("/api", "404"),
+            ("/sources/policies/notice", "source policies/notice"),
+            ("/sources/policies%2Fnotice", "source policies/notice"),
+            ("/sources/a%20b%C3%A9", "source a bé"),
+            ("/sources/100%", "source 100%"),
+            ("/sources/a%20b/", "moved ../a%20b"),
+            ("/sources/%FF", "404"),
+            ("/sources/a%00b", "404"),
+            ("/sources/", "404"),
+            ("/sources", "404"),
+            ("/nothing", "404"),
+        ] {
+            check(Method::GET, path, expected);
+            check(Method::HEAD, path, expected);
+        }
+    }
+
+    #[test]
+    fn says_which_methods_a_path_takes() {
+        check(Method::POST, "/api/ask", "api/ask");
+        check(Method::POST, "/api/ask/", "api/ask");
+        check(Method::GET, "/api/ask", "405 POST, OPTIONS");
+        check(Method::HEAD, "/api/ask", "405 POST, OPTIONS");
+        check(Method::POST, "/", "405 GET, HEAD, OPTIONS");
+        check(Method::DELETE, "/api/status", "405 GET, HEAD, OPTIONS");
+        check(Method::POST, "/nothing", "404");
+    }
+}

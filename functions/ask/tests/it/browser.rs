@@ -1,0 +1,208 @@
+//! The page in a real browser: asking, following a mark to its words, and following a link to the words in their page.
+//!
+//! Chromium and its driver are Debian's; each test has a driver of its own, on a port the driver chooses.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::client::{answer, service};
+
+/// Longer than any answer takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Browser {
+    client: Client,
+    _driver: Child,
+}
+
+impl Browser {
+    async fn open() -> Self {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("chromedriver: apt-get install chromium chromium-driver");
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = loop {
+            let line = lines
+                .next_line()
+                .await
+                .unwrap()
+                .expect("the driver names its port");
+            if let Some((_, port)) = line.split_once("successfully on port ") {
+                break port.trim_end_matches('.').to_owned();
+            }
+        };
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--no-first-run",
+            "--window-size=1000,700",
+        ];
+        let capabilities = json!({ "goog:chromeOptions": { "args": arguments } });
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities.as_object().unwrap().clone())
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .expect("a browser");
+        Self {
+            client,
+            _driver: driver,
+        }
+    }
+
+    async fn script(&self, script: &str) -> Value {
+        self.client.execute(script, Vec::new()).await.unwrap()
+    }
+
+    /// How far from the top of the window the words are, once the page has come to rest there.
+    async fn scrolled_to(&self, url: &str) -> (f64, f64) {
+        self.client.goto("about:blank").await.unwrap();
+        self.client.goto(url).await.unwrap();
+        let script = "return document.readyState === 'complete' ? window.scrollY : null";
+        let mut before = Value::Null;
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let now = self.script(script).await;
+            if !now.is_null() && now == before {
+                break;
+            }
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "{url} does not come to rest"
+            );
+            before = now;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        let height = self
+            .script("return window.innerHeight")
+            .await
+            .as_f64()
+            .unwrap();
+        (before.as_f64().unwrap(), height)
+    }
+}
+
+#[tokio::test]
+async fn a_visitor_asks_and_follows_a_mark_to_its_words() {
+    let browser = Browser::open().await;
+    let page = &browser.client;
+    page.goto(&service()).await.unwrap();
+    page.find(Locator::Css("#question"))
+        .await
+        .unwrap()
+        .send_keys("What is the default value of max_wal_size?")
+        .await
+        .unwrap();
+    page.find(Locator::Css("#send"))
+        .await
+        .unwrap()
+        .click()
+        .await
+        .unwrap();
+    let wait = || page.wait().at_most(PATIENCE);
+    wait()
+        .for_element(Locator::Css(".sentence .mark"))
+        .await
+        .expect("a sentence with its mark");
+    wait()
+        .for_element(Locator::Css(".result[aria-busy=false]"))
+        .await
+        .expect("the answer's end");
+    let text = page
+        .find(Locator::Css(".answer .text"))
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(text.contains("1 GB"), "{text}");
+    page.find(Locator::Css(".sentence .mark"))
+        .await
+        .unwrap()
+        .click()
+        .await
+        .unwrap();
+    let words = wait()
+        .for_element(Locator::Css(".passage-text mark"))
+        .await
+        .expect("the quote, marked");
+    assert!(!words.text().await.unwrap().trim().is_empty());
+    let link = page
+        .find(Locator::Css("details[open] .tools a"))
+        .await
+        .expect("the source's link");
+    let href = link.attr("href").await.unwrap().unwrap();
+    assert!(
+        href.starts_with("http") && href.contains(":~:text="),
+        "{href}"
+    );
+    browser.client.clone().close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_link_scrolls_to_the_quoted_words() {
+    let mut tried = 0;
+    let browser = Browser::open().await;
+    for question in [
+        "What is the default value of max_wal_size?",
+        "How does wal_compression affect performance?",
+        "What does checkpoint_timeout do?",
+    ] {
+        let (_, events) = answer(question).await;
+        for event in events.iter().filter(|event| event.name == "sentence") {
+            let citation = &event.data["citations"][0];
+            let url = citation["url"].as_str().unwrap();
+            let (page, fragment) = url.split_once('#').unwrap();
+            let document = page.rsplit('/').next().unwrap();
+            let (_, directive) = fragment.split_once(":~:").expect("a text fragment");
+            // The same page from this service, so that no other machine is asked; without the anchor, so that only the
+            // words can have moved it.
+            let local = format!("{}sources/{document}", service());
+            let (top, height) = browser.scrolled_to(&local).await;
+            assert_eq!(top, 0.0, "{local} scrolls without a fragment");
+            let (scrolled, _) = browser
+                .scrolled_to(&format!("{local}#:~:{directive}"))
+                .await;
+            let place = words_at(&browser, citation["quote"].as_str().unwrap()).await;
+            assert!(
+                (-1.0..height).contains(&place),
+                "{url}: the words are {place} below the window's top of {height}"
+            );
+            tried += usize::from(scrolled > 0.0);
+        }
+    }
+    assert!(tried > 0, "no words were far enough down to scroll to");
+    browser.client.clone().close().await.unwrap();
+}
+
+/// How far below the window's top the nearest element that holds the quote's words is.
+async fn words_at(browser: &Browser, quote: &str) -> f64 {
+    let script = "
+        const letters = (text) => text.toLowerCase().replace(/[^\\p{L}\\p{N}]/gu, '');
+        const wanted = letters(arguments[0]);
+        const holding = [...document.querySelectorAll('main *')].filter((e) => letters(e.textContent).includes(wanted));
+        const tops = holding.filter((e) => !holding.some((inner) => inner !== e && e.contains(inner)))
+            .map((e) => e.getBoundingClientRect()).map((box) => box.bottom < 0 ? box.bottom : Math.max(0, box.top));
+        return tops.sort((a, b) => Math.abs(a) - Math.abs(b))[0] ?? null;";
+    let place = browser
+        .client
+        .execute(script, vec![json!(quote)])
+        .await
+        .unwrap();
+    place
+        .as_f64()
+        .unwrap_or_else(|| panic!("the page does not hold {quote:?}"))
+}

@@ -1,0 +1,128 @@
+//! A plain HTTP client of a running service, which keeps the pieces a body came in.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Method, Request, Response};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+
+/// One event with the piece of the body that ended it.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent {
+    /// Number of the piece, from 0.
+    pub(crate) piece: usize,
+    /// The event's name.
+    pub(crate) name: String,
+    /// Its data.
+    pub(crate) data: Value,
+}
+
+/// Where the service under test is, with its final slash.
+pub(crate) fn service() -> String {
+    let url = std::env::var("SOURCED_TEST_URL")
+        .expect("no service to test: run scripts/test, which starts one and sets SOURCED_TEST_URL");
+    format!("{}/", url.trim_end_matches('/'))
+}
+
+/// Sends one request below the service's root, on a connection of its own.
+pub(crate) async fn send(method: Method, path: &str, body: impl Into<Bytes>) -> Response<Incoming> {
+    let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("{}{path}", service()))
+        .header("content-type", "application/json")
+        .body(Full::new(body.into()))
+        .unwrap();
+    tokio::time::timeout(Duration::from_secs(60), client.request(request))
+        .await
+        .expect("an answer within a minute")
+        .unwrap()
+}
+
+/// Fetches a path whole.
+pub(crate) async fn get(path: &str) -> (u16, String) {
+    let response = send(Method::GET, path, "").await;
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// Starts a question.
+pub(crate) async fn ask(question: &str) -> Response<Incoming> {
+    send(
+        Method::POST,
+        "api/ask",
+        serde_json::json!({ "question": question }).to_string(),
+    )
+    .await
+}
+
+/// Reads events until the stream ends, or until there are `at_most`.
+pub(crate) async fn events(response: &mut Response<Incoming>, at_most: usize) -> Vec<Sent> {
+    let (mut sent, mut text, mut piece) = (Vec::new(), Vec::new(), 0);
+    while sent.len() < at_most {
+        let Some(frame) = response.body_mut().frame().await else {
+            break;
+        };
+        text.extend_from_slice(&frame.unwrap().into_data().unwrap_or_default());
+        while let Some(end) = text.windows(2).position(|pair| pair == b"\n\n") {
+            let event = String::from_utf8(text.drain(..end + 2).collect()).unwrap();
+            let mut lines = event.trim_end().lines();
+            let name = lines
+                .next()
+                .and_then(|line| line.strip_prefix("event: "))
+                .expect("an event's name first")
+                .to_owned();
+            let data = lines
+                .next()
+                .and_then(|line| line.strip_prefix("data: "))
+                .expect("one line of data");
+            assert_eq!(lines.next(), None, "more than one line of data");
+            sent.push(Sent {
+                piece,
+                name,
+                data: serde_json::from_str(data).unwrap(),
+            });
+        }
+        piece += 1;
+    }
+    sent
+}
+
+/// Asks and reads to the end.
+pub(crate) async fn answer(question: &str) -> (u16, Vec<Sent>) {
+    let mut response = ask(question).await;
+    let status = response.status().as_u16();
+    let streams = response
+        .headers()
+        .get("content-type")
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+    let events = if streams {
+        events(&mut response, usize::MAX).await
+    } else {
+        Vec::new()
+    };
+    (status, events)
+}
+
+/// The public questions: those beside the checkout, else the repository's own.
+pub(crate) fn questions(file: &str) -> Vec<Value> {
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let places = [
+        root.join("../shared/evalset").join(file),
+        root.join("eval/datasets").join(file),
+    ];
+    let text = places
+        .iter()
+        .find_map(|place| std::fs::read_to_string(place).ok());
+    let text = text.unwrap_or_else(|| panic!("{file} is at none of {places:?}"));
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}

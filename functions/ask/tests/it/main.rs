@@ -1,0 +1,12 @@
+//! The service as its visitors meet it: by request, by HTTP through `cargo lambda watch`, and by browser.
+//!
+//! `requests` calls the function with Lambda's own events and needs no service. `answers` and `browser` need a whole one on
+//! the real corpus: `scripts/test` starts it and names it in `SOURCED_TEST_URL`. Without it they fail; they never skip.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod answers;
+mod browser;
+mod check;
+mod client;
+mod requests;

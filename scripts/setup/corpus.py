@@ -1,0 +1,34 @@
+"""Which corpus a command works with: `CORPUS` is the name of a manifest in `corpus/`, or the path of one anywhere."""
+
+import tomllib
+from pathlib import Path
+
+from . import postgresql_pages
+from .checkout import ROOT, Failure
+
+MANIFESTS = ROOT / "corpus"
+DEFAULT = "postgresql-17"
+
+
+def chosen(env):
+    """The manifest that `CORPUS` chooses. Paths are relative to where the command is run."""
+    given = env.get("CORPUS", DEFAULT)
+    manifest = Path(given) if given.endswith(".toml") or "/" in given else MANIFESTS / f"{given}.toml"
+    if not manifest.is_file():
+        known = ", ".join(sorted(path.stem for path in MANIFESTS.glob("*.toml")))
+        raise Failure(f"there is no manifest {manifest}: CORPUS takes {known} or a manifest's path")
+    return manifest.resolve()
+
+
+def name(manifest):
+    """The corpus's name, by which the service knows it."""
+    try:
+        return tomllib.loads(manifest.read_text())["name"]
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise Failure(f"{manifest} is not a manifest ({error}): see corpus/handbook.toml for one") from None
+
+
+def ensure_pages(manifest):
+    """Brings the documents of a corpus that does not keep them in the repository."""
+    if manifest == postgresql_pages.MANIFEST:
+        postgresql_pages.ensure()

@@ -1,0 +1,79 @@
+"""The environment our programs run with: the caller's, below it `.env`, below that what this checkout provides.
+
+Setting DATABASE_URL uses that database in place of the local one; setting USAGE_TABLE, or AWS_ENDPOINT_URL_DYNAMODB,
+uses that DynamoDB in place of the emulator. Tests take neither, nor `.env`: they touch only what is local.
+"""
+
+import os
+import re
+from contextlib import ExitStack, contextmanager
+
+from . import counters, database
+from .checkout import ROOT, Failure
+from .secrets import secret
+from .tools import MODEL
+
+DEFAULT_PORT = 9000
+# A test run takes no setting of the service from its caller.
+SETTINGS = re.compile(
+    r"(DATABASE|OPENAI|COHERE|EMBEDDING|CHAT|RERANK|AWS)_\w+|EMBEDDER|RERANKER|GENERATOR|CORPUS|RELEVANCE_THRESHOLD"
+    r"|PRICES_FILE|VISITOR_DAILY_LIMIT|GLOBAL_DAILY_LIMIT|DAILY_BUDGET_USD|USAGE_TABLE|HASH_SECRET|MODE|ALLOWED_ORIGIN"
+    r"|TRUSTED_HOPS|RECORD_DAYS|MODEL_DIR|LOG_LEVEL|PORT|PUBLIC_URL|\w+_SECRET_ARN"
+)
+
+
+def given():
+    """What the caller set: the environment above `.env`. Empty counts as unset, as it does in the programs."""
+    merged = _dot_env() | {name: value for name, value in os.environ.items() if value.strip()}
+    return {name: value for name, value in merged.items() if value.strip()}
+
+
+def of_tests():
+    """What a test run takes over: the environment without any setting of the service."""
+    return {name: value for name, value in os.environ.items() if not SETTINGS.fullmatch(name)}
+
+
+@contextmanager
+def complete(env):
+    """Adds to an environment what it lacks to run the service, starting the local database and DynamoDB as needed."""
+    with ExitStack() as held:
+        env = dict(env)
+        env.setdefault("MODEL_DIR", str(MODEL))
+        env.setdefault("HASH_SECRET", secret("hash"))
+        if "DATABASE_URL" not in env:
+            port = held.enter_context(database.local())
+            env["DATABASE_URL"] = database.url("sourced_ask", port)
+            env["DATABASE_DIRECT_URL"] = database.url("sourced_owner", port)
+        if "AWS_ENDPOINT_URL_DYNAMODB" not in env and "USAGE_TABLE" not in env:
+            port = held.enter_context(counters.local())
+            env["AWS_ENDPOINT_URL_DYNAMODB"] = f"http://127.0.0.1:{port}"
+            # The emulator takes any key; a real one has no business there.
+            env |= {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_REGION": "us-east-1"}
+            env.pop("AWS_SESSION_TOKEN", None)
+            env.pop("AWS_PROFILE", None)
+        yield env
+
+
+def port(env):
+    """`PORT`: where the service is served locally."""
+    value = env.get("PORT", str(DEFAULT_PORT))
+    if not value.isdecimal() or not 0 < int(value) < 65536:
+        raise Failure(f"PORT is {value!r}: it must be a port from 1 to 65535")
+    return int(value)
+
+
+def _dot_env():
+    path = ROOT / ".env"
+    pairs = {}
+    for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        found = re.fullmatch(r"(?:export\s+)?(\w+)\s*=\s*(.*)", line)
+        if found is None:
+            raise Failure(f".env line {number} is not understood: it must hold lines of NAME=value")
+        name, value = found.groups()
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+            value = value[1:-1]
+        pairs[name] = value
+    return pairs

@@ -1,0 +1,926 @@
+//! Everything a deployment can set, read once at start into typed structs.
+//!
+//! Precedence: the environment, then a `.env` file in the working directory, then local defaults; an empty value counts as
+//! unset. A wrong or missing value is one [`ConfigError`] that names the variable and what it accepts, so that a start fails
+//! at once rather than a question later. A [`Secret`] never prints. Nothing here opens a connection; see
+//! [`crate::context`] for that.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The model the local embedder runs, and the width of its vectors.
+const LOCAL_MODEL: (&str, usize) = ("all-MiniLM-L6-v2", 384);
+
+/// What a deployment is set to.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where the corpus is stored.
+    pub database: DatabaseConfig,
+    /// `CORPUS`: the manifest's name; one corpus a deployment.
+    pub corpus: String,
+    /// Which models answer.
+    pub models: ModelsConfig,
+    /// What visitors may do, and how it is counted.
+    pub limits: LimitsConfig,
+    /// How the service presents itself over HTTP.
+    pub http: HttpConfig,
+    /// `LOG_LEVEL`: the least severe level that is written.
+    pub log_level: LogLevel,
+}
+
+/// The database and how it is reached.
+#[derive(Debug, Clone)]
+pub struct DatabaseConfig {
+    /// `DATABASE_URL`: used to answer questions; may be a transaction-mode pooler.
+    pub url: Secret,
+    /// `DATABASE_DIRECT_URL`: used by migrations and ingest, which hold locks; the same as `url` when unset.
+    pub direct_url: Secret,
+    /// `DATABASE_CA_FILE`: PEM roots to trust instead of the public ones.
+    pub ca_file: Option<PathBuf>,
+}
+
+/// Which implementation stands behind each model port.
+#[derive(Debug, Clone)]
+pub struct ModelsConfig {
+    /// `EMBEDDER`.
+    pub embedder: Embedder,
+    /// `RERANKER`.
+    pub reranker: Reranker,
+    /// `GENERATOR`.
+    pub generator: Generator,
+    /// `MODEL_DIR`: the folder of the local sentence model (safetensors, tokenizer, configuration).
+    pub model_dir: PathBuf,
+    /// `RELEVANCE_THRESHOLD`, 0 to 1: overrides the calibrated one; 0 never abstains by score.
+    pub relevance_threshold: Option<f32>,
+    /// `OPENAI_API_KEY`: kept for the providers to come; no part uses it yet.
+    pub openai_api_key: Option<Secret>,
+    /// `PRICES_FILE`: prices of provider tokens; no part uses it yet, for local models cost nothing.
+    pub prices_file: Option<PathBuf>,
+}
+
+/// Turns text into vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Embedder {
+    /// The sentence model in this process.
+    Local,
+}
+
+/// Orders the passages found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reranker {
+    /// Sentence vectors and term coverage, in this process.
+    Local,
+    /// The order of the fusion stands.
+    None,
+}
+
+/// Writes the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Generator {
+    /// The passages' own sentences.
+    Extractive,
+}
+
+impl Embedder {
+    /// As written in the configuration and shown in the status.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+        }
+    }
+}
+
+impl Reranker {
+    /// As written in the configuration and shown in the status.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::None => "none",
+        }
+    }
+}
+
+impl Generator {
+    /// As written in the configuration and shown in the status.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Extractive => "extractive",
+        }
+    }
+}
+
+/// Quotas and the mode. Only [`mode`](Self::mode) and [`usage_table`](Self::usage_table) are acted on so far; the others
+/// are read and checked, so that a deployment's settings are right on the day counting begins.
+#[derive(Debug, Clone)]
+pub struct LimitsConfig {
+    /// `MODE`: forces the mode; unset leaves it live.
+    pub mode: Option<Mode>,
+    /// `VISITOR_DAILY_LIMIT`: questions a visitor may ask a day.
+    pub visitor_questions_per_day: u64,
+    /// `GLOBAL_DAILY_LIMIT`: questions all visitors together may ask a day.
+    pub global_questions_per_day: u64,
+    /// `DAILY_BUDGET_USD`: what a day's provider calls may cost; unset is no money limit.
+    pub daily_budget_usd: Option<f64>,
+    /// `USAGE_TABLE`: the DynamoDB table of the corpus item, counters and records.
+    pub usage_table: String,
+    /// `AWS_ENDPOINT_URL_DYNAMODB`: where DynamoDB is when it is not AWS's own, as the local emulator.
+    pub dynamodb_endpoint: Option<String>,
+    /// `HASH_SECRET`: keys the hash that stands for a visitor.
+    pub hash_secret: Option<Secret>,
+    /// `TRUSTED_HOPS`: how many proxies of our own stand before the service.
+    pub trusted_hops: u8,
+    /// `RECORD_DAYS`: how long a request's record is kept.
+    pub record_days: u16,
+}
+
+/// How the service presents itself.
+#[derive(Debug, Clone)]
+pub struct HttpConfig {
+    /// `ALLOWED_ORIGIN`: the one foreign origin whose pages may call the service, or `*`.
+    pub allowed_origin: Option<String>,
+    /// `PUBLIC_URL`: the service's root as visitors see it, with its final slash; makes links to `sources/…` absolute.
+    /// Unset, they are taken from a Function URL's own host name, and stay relative elsewhere.
+    pub public_url: Option<String>,
+    /// `PORT`: where the scripts serve locally.
+    pub port: u16,
+}
+
+/// Whether questions are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// They are.
+    Live,
+    /// Pages and prepared answers only.
+    ReadOnly,
+    /// Nothing but the page and the status.
+    Off,
+}
+
+impl Mode {
+    /// As written in the configuration and shown in the status.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::ReadOnly => "read-only",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// The least severe level that is written to the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogLevel {
+    /// Failures of ours.
+    Error,
+    /// And what is done without.
+    Warn,
+    /// And one line a request.
+    Info,
+    /// And each stage.
+    Debug,
+    /// And every detail of ours; libraries stay at warnings, see [`crate::telemetry`].
+    Trace,
+}
+
+impl LogLevel {
+    /// As written in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// A value that never prints.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a value.
+    #[must_use]
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// The value itself, for the one call that needs it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
+/// A variable that stops the start. Its text is one line and never holds a secret's value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Nothing can stand in for it.
+    #[error("{variable} is not set: it must be {accepts}")]
+    Missing {
+        /// The variable.
+        variable: &'static str,
+        /// What it may be.
+        accepts: String,
+    },
+    /// It is set to something else.
+    #[error("{variable} is {found}: it must be {accepts}")]
+    Wrong {
+        /// The variable.
+        variable: &'static str,
+        /// The value, quoted and shortened, or `…` for a secret.
+        found: String,
+        /// What it may be.
+        accepts: String,
+    },
+    /// It asks for a part that this version does not have.
+    #[error("{variable} is {found}: {reason}")]
+    NotBuilt {
+        /// The variable.
+        variable: String,
+        /// The value, or `set` for a secret's place.
+        found: String,
+        /// What is missing and what to set instead.
+        reason: String,
+    },
+    /// The `.env` file cannot be used.
+    #[error(".env {fault}: it must hold lines of NAME=value")]
+    DotEnv {
+        /// What is wrong with it; never a value out of it.
+        fault: String,
+    },
+}
+
+impl Config {
+    /// Reads the environment and the `.env` file of the working directory.
+    ///
+    /// # Errors
+    /// The first variable that is wrong or missing.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Self::read(&Variables::from_env()?)
+    }
+
+    /// Builds the configuration from variables already gathered.
+    ///
+    /// # Errors
+    /// The first variable that is wrong or missing.
+    pub fn read(variables: &Variables) -> Result<Self, ConfigError> {
+        variables.refuse_secret_arns()?;
+        Ok(Self {
+            database: DatabaseConfig::read(variables)?,
+            corpus: variables
+                .parse(
+                    "CORPUS",
+                    "a manifest's name: a to z, 0 to 9 and -",
+                    corpus_name,
+                )?
+                .unwrap_or_else(|| "postgresql-17".into()),
+            models: ModelsConfig::read(variables)?,
+            limits: LimitsConfig::read(variables)?,
+            http: HttpConfig::read(variables)?,
+            log_level: variables
+                .parse("LOG_LEVEL", "error, warn, info, debug or trace", log_level)?
+                .unwrap_or(LogLevel::Info),
+        })
+    }
+
+    /// The mode in force.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.limits.mode.unwrap_or(Mode::Live)
+    }
+}
+
+impl DatabaseConfig {
+    fn read(variables: &Variables) -> Result<Self, ConfigError> {
+        let accepts = "a postgres:// URL (scripts/dev starts a database and sets it)";
+        let url = variables
+            .secret("DATABASE_URL", accepts, postgres_url)?
+            .ok_or_else(|| ConfigError::Missing {
+                variable: "DATABASE_URL",
+                accepts: accepts.into(),
+            })?;
+        let direct_url = variables
+            .secret(
+                "DATABASE_DIRECT_URL",
+                "a postgres:// URL that is no pooler",
+                postgres_url,
+            )?
+            .unwrap_or_else(|| url.clone());
+        Ok(Self {
+            url,
+            direct_url,
+            ca_file: variables.parse("DATABASE_CA_FILE", "a readable PEM file", file)?,
+        })
+    }
+}
+
+impl ModelsConfig {
+    fn read(variables: &Variables) -> Result<Self, ConfigError> {
+        let openai_api_key =
+            variables.secret("OPENAI_API_KEY", "a key without white space", key)?;
+        let cohere_api_key =
+            variables.secret("COHERE_API_KEY", "a key without white space", key)?;
+        for name in ["OPENAI_BASE_URL", "COHERE_BASE_URL"] {
+            variables.parse(name, "an http:// or https:// URL", http_url)?;
+        }
+        for name in ["CHAT_MODEL", "RERANK_MODEL"] {
+            variables.parse(name, "a model's name", model_name)?;
+        }
+        let embedder = match variables.get("EMBEDDER") {
+            None | Some("local") => Embedder::Local,
+            Some("openai") => {
+                return Err(remote(
+                    "EMBEDDER",
+                    "openai",
+                    "local",
+                    "OPENAI_API_KEY",
+                    openai_api_key.as_ref(),
+                ));
+            }
+            Some(other) => return Err(wrong("EMBEDDER", other, "local")),
+        };
+        let reranker = match variables.get("RERANKER") {
+            None | Some("local") => Reranker::Local,
+            Some("none") => Reranker::None,
+            Some("chat") => {
+                return Err(remote(
+                    "RERANKER",
+                    "chat",
+                    "local or none",
+                    "OPENAI_API_KEY",
+                    openai_api_key.as_ref(),
+                ));
+            }
+            Some("cohere") => {
+                return Err(remote(
+                    "RERANKER",
+                    "cohere",
+                    "local or none",
+                    "COHERE_API_KEY",
+                    cohere_api_key.as_ref(),
+                ));
+            }
+            Some(other) => return Err(wrong("RERANKER", other, "local or none")),
+        };
+        let generator = match variables.get("GENERATOR") {
+            None | Some("extractive") => Generator::Extractive,
+            Some("openai") => {
+                return Err(remote(
+                    "GENERATOR",
+                    "openai",
+                    "extractive",
+                    "OPENAI_API_KEY",
+                    openai_api_key.as_ref(),
+                ));
+            }
+            Some(other) => return Err(wrong("GENERATOR", other, "extractive")),
+        };
+        let (model, dimensions) = LOCAL_MODEL;
+        variables.parse(
+            "EMBEDDING_MODEL",
+            &format!("{model} while EMBEDDER is local"),
+            |value| (value == model).then_some(()),
+        )?;
+        variables.parse(
+            "EMBEDDING_DIMENSIONS",
+            &format!("{dimensions} while EMBEDDER is local"),
+            |value| (value.parse() == Ok(dimensions)).then_some(()),
+        )?;
+        Ok(Self {
+            embedder,
+            reranker,
+            generator,
+            model_dir: variables
+                .parse("MODEL_DIR", "the folder of the sentence model", folder)?
+                .unwrap_or_else(|| PathBuf::from(".local/model")),
+            relevance_threshold: variables.parse(
+                "RELEVANCE_THRESHOLD",
+                "a number from 0 to 1",
+                |value| {
+                    value
+                        .parse()
+                        .ok()
+                        .filter(|threshold| (0.0..=1.0).contains(threshold))
+                },
+            )?,
+            openai_api_key,
+            prices_file: variables.parse("PRICES_FILE", "a readable file", file)?,
+        })
+    }
+}
+
+impl LimitsConfig {
+    fn read(variables: &Variables) -> Result<Self, ConfigError> {
+        let questions = "a whole number of questions a day";
+        Ok(Self {
+            mode: variables.parse("MODE", "live, read-only or off", |value| match value {
+                "live" => Some(Mode::Live),
+                "read-only" => Some(Mode::ReadOnly),
+                "off" => Some(Mode::Off),
+                _ => None,
+            })?,
+            visitor_questions_per_day: variables
+                .parse("VISITOR_DAILY_LIMIT", questions, number)?
+                .unwrap_or(20),
+            global_questions_per_day: variables
+                .parse("GLOBAL_DAILY_LIMIT", questions, number)?
+                .unwrap_or(500),
+            daily_budget_usd: variables.parse(
+                "DAILY_BUDGET_USD",
+                "an amount of US dollars, such as 2.50",
+                |value| {
+                    value
+                        .parse()
+                        .ok()
+                        .filter(|usd: &f64| usd.is_finite() && *usd >= 0.0)
+                },
+            )?,
+            usage_table: variables
+                .parse(
+                    "USAGE_TABLE",
+                    "a table's name: 3 to 255 of a to z, A to Z, 0 to 9, _, - and .",
+                    table_name,
+                )?
+                .unwrap_or_else(|| "sourced".into()),
+            dynamodb_endpoint: variables.parse(
+                "AWS_ENDPOINT_URL_DYNAMODB",
+                "an http:// or https:// URL",
+                http_url,
+            )?,
+            hash_secret: variables.secret("HASH_SECRET", "at least 16 characters", |value| {
+                value.chars().count() >= 16
+            })?,
+            trusted_hops: variables
+                .parse("TRUSTED_HOPS", "a number from 0 to 10", |value| {
+                    number(value).filter(|hops| *hops <= 10)
+                })?
+                .unwrap_or(0),
+            record_days: variables
+                .parse("RECORD_DAYS", "a number of days from 1 to 3650", |value| {
+                    number(value).filter(|days| (1..=3650).contains(days))
+                })?
+                .unwrap_or(30),
+        })
+    }
+}
+
+impl HttpConfig {
+    fn read(variables: &Variables) -> Result<Self, ConfigError> {
+        Ok(Self {
+            allowed_origin: variables.parse(
+                "ALLOWED_ORIGIN",
+                "one origin without a path, such as https://docs.example.com, or *",
+                |value| (value == "*" || is_origin(value)).then(|| value.to_owned()),
+            )?,
+            public_url: variables
+                .parse(
+                    "PUBLIC_URL",
+                    "the http:// or https:// URL of the service's root",
+                    http_url,
+                )?
+                .map(|url| format!("{}/", url.trim_end_matches('/'))),
+            port: variables
+                .parse("PORT", "a port from 1 to 65535", |value| {
+                    number(value).filter(|port| *port > 0)
+                })?
+                .unwrap_or(9000),
+        })
+    }
+}
+
+/// The variables of one start: the environment above the `.env` file. Empty values are left out.
+#[derive(Clone, Default)]
+pub struct Variables(BTreeMap<String, String>);
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Variables {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        let pairs = pairs
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into().trim().to_owned()));
+        Self(pairs.filter(|(_, value)| !value.is_empty()).collect())
+    }
+}
+
+impl Variables {
+    /// The environment, and below it the `.env` file of the working directory if there is one.
+    ///
+    /// # Errors
+    /// A `.env` file that cannot be read.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let environment: Self = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        match std::fs::read_to_string(".env") {
+            Ok(text) => Ok(environment.above(dot_env(&text)?)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(environment),
+            Err(error) => Err(ConfigError::DotEnv {
+                fault: format!("cannot be read ({})", error.kind()),
+            }),
+        }
+    }
+
+    /// These, and where one is unset, that of `lower`.
+    #[must_use]
+    pub fn above(self, lower: Self) -> Self {
+        let mut merged = lower.0;
+        merged.extend(self.0);
+        Self(merged)
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    fn parse<T>(
+        &self,
+        variable: &'static str,
+        accepts: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, ConfigError> {
+        self.get(variable)
+            .map(|value| parse(value).ok_or_else(|| wrong(variable, value, accepts)))
+            .transpose()
+    }
+
+    fn secret(
+        &self,
+        variable: &'static str,
+        accepts: &str,
+        holds: impl Fn(&str) -> bool,
+    ) -> Result<Option<Secret>, ConfigError> {
+        match self.get(variable) {
+            Some(value) if holds(value) => Ok(Some(Secret::new(value))),
+            Some(_) => Err(ConfigError::Wrong {
+                variable,
+                found: "…".into(),
+                accepts: accepts.into(),
+            }),
+            None => Ok(None),
+        }
+    }
+
+    /// A secret that is named but never fetched would be silently absent.
+    fn refuse_secret_arns(&self) -> Result<(), ConfigError> {
+        let names = [
+            "DATABASE_URL",
+            "DATABASE_DIRECT_URL",
+            "OPENAI_API_KEY",
+            "COHERE_API_KEY",
+            "HASH_SECRET",
+        ];
+        match names
+            .iter()
+            .find(|name| self.get(&format!("{name}_SECRET_ARN")).is_some())
+        {
+            Some(name) => Err(ConfigError::NotBuilt {
+                variable: format!("{name}_SECRET_ARN"),
+                found: "set".into(),
+                reason: format!("this version does not fetch secrets; set {name} itself"),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads `NAME=value` lines; blank lines, `#` lines, an `export ` before the name and quotes around the value are allowed.
+fn dot_env(text: &str) -> Result<Variables, ConfigError> {
+    let mut pairs = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let fault = || ConfigError::DotEnv {
+            fault: format!("line {} is not understood", index + 1),
+        };
+        let (name, value) = line
+            .strip_prefix("export ")
+            .unwrap_or(line)
+            .split_once('=')
+            .ok_or_else(fault)?;
+        let (name, value) = (name.trim(), value.trim());
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return Err(fault());
+        }
+        let unquoted = ['"', '\'']
+            .iter()
+            .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+        pairs.push((name.to_owned(), unquoted.unwrap_or(value).to_owned()));
+    }
+    Ok(pairs.into_iter().collect())
+}
+
+fn wrong(variable: &'static str, value: &str, accepts: &str) -> ConfigError {
+    let found = format!("{:?}", value.chars().take(60).collect::<String>());
+    ConfigError::Wrong {
+        variable,
+        found,
+        accepts: accepts.into(),
+    }
+}
+
+/// A provider was asked for: its key must be there, and even then this version has no client for it.
+fn remote(
+    variable: &'static str,
+    found: &str,
+    accepts: &str,
+    key_variable: &'static str,
+    key: Option<&Secret>,
+) -> ConfigError {
+    match key {
+        None => ConfigError::Missing {
+            variable: key_variable,
+            accepts: format!("the provider's key, as {variable} is {found}"),
+        },
+        Some(_) => ConfigError::NotBuilt {
+            variable: variable.into(),
+            found: format!("{found:?}"),
+            reason: format!("this version does not have it; it must be {accepts}"),
+        },
+    }
+}
+
+fn number<T: std::str::FromStr>(value: &str) -> Option<T> {
+    value.parse().ok()
+}
+
+fn corpus_name(value: &str) -> Option<String> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (value.len() <= 64 && value.chars().all(allowed)).then(|| value.to_owned())
+}
+
+fn table_name(value: &str) -> Option<String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    ((3..=255).contains(&value.len()) && value.chars().all(allowed)).then(|| value.to_owned())
+}
+
+fn model_name(value: &str) -> Option<String> {
+    (value.len() <= 200 && value.chars().all(|c| c.is_ascii_graphic())).then(|| value.to_owned())
+}
+
+fn log_level(value: &str) -> Option<LogLevel> {
+    [
+        LogLevel::Error,
+        LogLevel::Warn,
+        LogLevel::Info,
+        LogLevel::Debug,
+        LogLevel::Trace,
+    ]
+    .into_iter()
+    .find(|level| level.name().eq_ignore_ascii_case(value))
+}
+
+fn postgres_url(value: &str) -> bool {
+    (value.starts_with("postgres://") || value.starts_with("postgresql://"))
+        && !value.contains(char::is_whitespace)
+}
+
+fn key(value: &str) -> bool {
+    value.chars().all(|c| c.is_ascii_graphic())
+}
+
+fn http_url(value: &str) -> Option<String> {
+    let rest = value
+        .strip_prefix("https://")
+        .or_else(|| value.strip_prefix("http://"))?;
+    let plain = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[')
+        && rest.chars().all(|c| c.is_ascii_graphic());
+    (plain && !rest.contains(['?', '#', '"', '<', '>', '\\'])).then(|| value.to_owned())
+}
+
+fn is_origin(value: &str) -> bool {
+    http_url(value).is_some() && value.matches('/').count() == 2
+}
+
+fn file(value: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(value)).filter(|path| path.is_file())
+}
+
+fn folder(value: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(value)).filter(|path: &PathBuf| Path::is_dir(path))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+
+    const DATABASE: (&str, &str) = (
+        "DATABASE_URL",
+        "postgresql://postgres:hunter2@/sourced?host=/run/pg",
+    );
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::read(
+            &std::iter::once(DATABASE)
+                .chain(pairs.iter().copied())
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn defaults_are_local() {
+        let config = read(&[]).unwrap();
+        assert_eq!(config.corpus, "postgresql-17");
+        assert_eq!(config.models.embedder, Embedder::Local);
+        assert_eq!(config.models.reranker, Reranker::Local);
+        assert_eq!(config.models.generator, Generator::Extractive);
+        assert_eq!(config.limits.visitor_questions_per_day, 20);
+        assert_eq!(config.limits.global_questions_per_day, 500);
+        assert_eq!(config.limits.record_days, 30);
+        assert_eq!(config.limits.daily_budget_usd, None);
+        assert_eq!(config.http.port, 9000);
+        assert_eq!(config.mode(), Mode::Live);
+        assert_eq!(config.database.direct_url, config.database.url);
+    }
+
+    #[test]
+    fn a_key_alone_leaves_the_local_models() {
+        assert_eq!(
+            read(&[("OPENAI_API_KEY", "sk-1")])
+                .unwrap()
+                .models
+                .generator,
+            Generator::Extractive
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_is_one_line_that_names_it_and_what_it_accepts() {
+        for (name, value, accepts) in [
+            ("CORPUS", "../etc", "manifest"),
+            ("EMBEDDER", "word2vec", "local"),
+            ("RERANKER", "best", "local or none"),
+            ("GENERATOR", "magic", "extractive"),
+            ("GENERATOR", "openai", "OPENAI_API_KEY"),
+            (
+                "EMBEDDING_MODEL",
+                "text-embedding-3-small",
+                "all-MiniLM-L6-v2",
+            ),
+            ("EMBEDDING_DIMENSIONS", "1536", "384"),
+            ("MODEL_DIR", "/nowhere", "folder"),
+            ("RELEVANCE_THRESHOLD", "1.5", "0 to 1"),
+            ("RELEVANCE_THRESHOLD", "NaN", "0 to 1"),
+            ("PRICES_FILE", "/nowhere", "file"),
+            ("DATABASE_CA_FILE", "/nowhere", "PEM"),
+            ("OPENAI_BASE_URL", "api.example", "https://"),
+            ("COHERE_BASE_URL", "ftp://api.example", "https://"),
+            ("CHAT_MODEL", "a model", "name"),
+            ("RERANK_MODEL", "a model", "name"),
+            ("MODE", "on", "live, read-only or off"),
+            ("VISITOR_DAILY_LIMIT", "-1", "whole number"),
+            ("GLOBAL_DAILY_LIMIT", "many", "whole number"),
+            ("DAILY_BUDGET_USD", "inf", "dollars"),
+            ("USAGE_TABLE", "a b", "table"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", "localhost:8000", "https://"),
+            ("TRUSTED_HOPS", "11", "0 to 10"),
+            ("RECORD_DAYS", "0", "1 to 3650"),
+            ("ALLOWED_ORIGIN", "https://a.example/path", "origin"),
+            ("PUBLIC_URL", "a.example", "https://"),
+            ("LOG_LEVEL", "loud", "debug"),
+            ("PORT", "0", "65535"),
+            ("PORT", "a\nb", "65535"),
+        ] {
+            let error = read(&[(name, value)]).unwrap_err().to_string();
+            assert!(
+                error.contains(name) && error.contains(accepts),
+                "{name}={value}: {error}"
+            );
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_part_that_is_not_built_is_refused_with_what_is() {
+        for (pairs, names, accepts) in [
+            (
+                [("EMBEDDER", "openai"), ("OPENAI_API_KEY", "sk-1")],
+                "EMBEDDER",
+                "local",
+            ),
+            (
+                [("RERANKER", "chat"), ("OPENAI_API_KEY", "sk-1")],
+                "RERANKER",
+                "local or none",
+            ),
+            (
+                [("RERANKER", "cohere"), ("COHERE_API_KEY", "c-1")],
+                "RERANKER",
+                "local or none",
+            ),
+            (
+                [("GENERATOR", "openai"), ("OPENAI_API_KEY", "sk-1")],
+                "GENERATOR",
+                "extractive",
+            ),
+            (
+                [
+                    ("HASH_SECRET_ARN", ""),
+                    ("HASH_SECRET_SECRET_ARN", "arn:aws:x"),
+                ],
+                "HASH_SECRET_SECRET_ARN",
+                "HASH_SECRET itself",
+            ),
+        ] {
+            let error = read(&pairs).unwrap_err();
+            assert!(matches!(error, ConfigError::NotBuilt { .. }), "{error}");
+            assert!(
+                error.to_string().contains(names) && error.to_string().contains(accepts),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_missing_database_names_the_variable() {
+        let error = Config::read(&Variables::default()).unwrap_err().to_string();
+        assert!(error.starts_with("DATABASE_URL is not set"), "{error}");
+    }
+
+    #[test]
+    fn secrets_never_print() {
+        let pairs = [
+            ("HASH_SECRET", "0123456789abcdef"),
+            ("OPENAI_API_KEY", "sk-tell-no-one"),
+        ];
+        let shown = format!("{:?}", read(&pairs).unwrap());
+        assert!(
+            !shown.contains("hunter2")
+                && !shown.contains("sk-tell")
+                && !shown.contains("0123456789abcdef"),
+            "{shown}"
+        );
+        for (name, value) in [
+            ("HASH_SECRET", "short"),
+            ("OPENAI_API_KEY", "sk spaced"),
+            ("DATABASE_DIRECT_URL", "host=db password=pw"),
+        ] {
+            let error = read(&[(name, value)]).unwrap_err().to_string();
+            assert!(error.contains(name) && !error.contains(value), "{error}");
+        }
+        let variables: Variables = pairs.into_iter().collect();
+        assert!(!format!("{variables:?}").contains("sk-tell"));
+    }
+
+    #[test]
+    fn the_environment_stands_above_the_file() {
+        let file = dot_env("# local\nexport CORPUS='handbook'\n\nLOG_LEVEL=\"debug\"\nPORT=9100\n")
+            .unwrap();
+        let environment: Variables = [DATABASE, ("PORT", "9200"), ("LOG_LEVEL", "")]
+            .into_iter()
+            .collect();
+        let config = Config::read(&environment.above(file)).unwrap();
+        assert_eq!(
+            (config.corpus.as_str(), config.http.port, config.log_level),
+            ("handbook", 9200, LogLevel::Debug)
+        );
+    }
+
+    #[test]
+    fn a_broken_file_names_the_line_and_not_the_value() {
+        let error = dot_env("A=1\nsk-secret-key\n").unwrap_err().to_string();
+        assert!(
+            error.contains("line 2") && !error.contains("sk-secret"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn roots_end_in_one_slash() {
+        for url in [
+            "https://docs.example/ask",
+            "https://docs.example/ask/",
+            "https://docs.example/ask//",
+        ] {
+            assert_eq!(
+                read(&[("PUBLIC_URL", url)])
+                    .unwrap()
+                    .http
+                    .public_url
+                    .as_deref(),
+                Some("https://docs.example/ask/")
+            );
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The composition root: what the pipelines share, made once at start.
+//!
+//! Starting reaches nothing but the model's files: Postgres is dialled by the first question that needs it, and the page,
+//! the status and every refusal get by with the corpus item. No global state: whoever needs a part is handed the context.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use adapters::dynamodb::Table;
+use adapters::dynamodb::corpus::{Corpus, get_corpus};
+use adapters::model::Embedder;
+use adapters::postgres::Client;
+use adapters::postgres::connect::{ConnectError, DatabaseUrl, connect};
+use adapters::postgres::document::get_document;
+use anyhow::{Context as _, anyhow};
+use domain::document::Document;
+use tokio::time::Instant;
+
+use crate::config::Config;
+use crate::error::ApiError;
+
+/// How long a corpus item is believed. After a switch an old title or count may be shown this long; answers always read
+/// the current version.
+const CORPUS_AGE: Duration = Duration::from_secs(30);
+/// An idle connection older than this is not trusted: servers and the network between drop them without a word, and a
+/// frozen process misses even that word. Dialling again takes milliseconds.
+const IDLE_CONNECTION_AGE: Duration = Duration::from_secs(60);
+
+/// What the pipelines share.
+pub struct Context {
+    /// What the deployment is set to.
+    pub config: Config,
+    /// Turns texts into vectors.
+    pub embedder: Arc<dyn Embedder>,
+    /// The items that are known while Postgres sleeps.
+    pub table: Table,
+    database: Database,
+    corpus: Mutex<Option<(Instant, Arc<Corpus>)>>,
+}
+
+impl Context {
+    /// Reads the environment and makes everything it names.
+    ///
+    /// # Errors
+    /// A wrong variable, or a model that cannot be loaded.
+    pub async fn from_env() -> anyhow::Result<Self> {
+        Self::new(Config::from_env()?).await
+    }
+
+    /// Makes everything the configuration names.
+    ///
+    /// # Errors
+    /// A wrong `DATABASE_URL`, or a model that cannot be loaded.
+    pub async fn new(config: Config) -> anyhow::Result<Self> {
+        let embedder = local_model(&config.models.model_dir)?;
+        Self::with_embedder(config, embedder).await
+    }
+
+    /// The same with an embedder at hand.
+    ///
+    /// # Errors
+    /// A wrong `DATABASE_URL`.
+    pub async fn with_embedder(
+        config: Config,
+        embedder: Arc<dyn Embedder>,
+    ) -> anyhow::Result<Self> {
+        let url = DatabaseUrl::parse(
+            config.database.url.expose(),
+            config.database.ca_file.as_deref(),
+        )
+        .context("DATABASE_URL")?;
+        if config.models.openai_api_key.is_some() {
+            tracing::warn!("OPENAI_API_KEY is set, but this version has local models only");
+        }
+        Ok(Self {
+            table: Table::connect(
+                &config.limits.usage_table,
+                config.limits.dynamodb_endpoint.as_deref(),
+            )
+            .await,
+            database: Database {
+                url,
+                open: tokio::sync::Mutex::new(None),
+            },
+            corpus: Mutex::new(None),
+            config,
+            embedder,
+        })
+    }
+
+    /// The corpus as it is served, from the corpus item and at most [`CORPUS_AGE`] old. Wakes no Postgres.
+    ///
+    /// # Errors
+    /// [`ApiError::Unavailable`] when none was ever ingested, or the item cannot be read and no older copy is at hand.
+    pub async fn corpus(&self) -> Result<Arc<Corpus>, ApiError> {
+        let known = self
+            .corpus
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some((read, corpus)) = &known
+            && read.elapsed() < CORPUS_AGE
+        {
+            return Ok(Arc::clone(corpus));
+        }
+        match get_corpus(&self.table, &self.config.corpus).await {
+            Ok(Some(corpus)) => {
+                let corpus = Arc::new(corpus);
+                *self.corpus.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some((Instant::now(), Arc::clone(&corpus)));
+                Ok(corpus)
+            }
+            Ok(None) => Err(ApiError::Unavailable(anyhow!(
+                "no corpus named {} has been ingested: run scripts/ingest",
+                self.config.corpus
+            ))),
+            Err(error) => match known {
+                Some((_, corpus)) => {
+                    tracing::warn!(
+                        "the corpus item cannot be read, an older copy stands in: {error}"
+                    );
+                    Ok(corpus)
+                }
+                None => Err(ApiError::Unavailable(
+                    anyhow::Error::from(error).context("read the corpus item"),
+                )),
+            },
+        }
+    }
+
+    /// A connection to answer from. Statements of several tasks are pipelined on it, so one is enough; it is dialled when
+    /// first asked for, and again when it has closed or lain idle.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub async fn database(&self) -> Result<Arc<Client>, ConnectError> {
+        self.database.client().await
+    }
+
+    /// The stored document with this id in the current version.
+    ///
+    /// # Errors
+    /// [`ApiError::Unavailable`] when the database cannot be reached or read.
+    pub async fn document(&self, id: &str) -> Result<Option<Document>, ApiError> {
+        let unavailable =
+            |error: anyhow::Error| ApiError::Unavailable(error.context("read a document"));
+        let client = self
+            .database()
+            .await
+            .map_err(|error| unavailable(error.into()))?;
+        get_document(&client, &self.config.corpus, id)
+            .await
+            .map_err(|error| unavailable(error.into()))
+    }
+}
+
+struct Database {
+    url: DatabaseUrl,
+    open: tokio::sync::Mutex<Option<Open>>,
+}
+
+struct Open {
+    client: Arc<Client>,
+    /// By the wall clock: the others stand still while the process is frozen.
+    used: SystemTime,
+}
+
+impl Database {
+    async fn client(&self) -> Result<Arc<Client>, ConnectError> {
+        // Held while dialling, so that questions that come meanwhile share the connection.
+        let mut open = self.open.lock().await;
+        let now = SystemTime::now();
+        if let Some(known) = open.as_mut()
+            && !known.client.is_closed()
+            && now
+                .duration_since(known.used)
+                .is_ok_and(|idle| idle < IDLE_CONNECTION_AGE)
+        {
+            known.used = now;
+            return Ok(Arc::clone(&known.client));
+        }
+        let client = Arc::new(connect(&self.url).await?);
+        *open = Some(Open {
+            client: Arc::clone(&client),
+            used: now,
+        });
+        Ok(client)
+    }
+}
+
+#[cfg(feature = "local")]
+fn local_model(folder: &Path) -> anyhow::Result<Arc<dyn Embedder>> {
+    let model = adapters::local_model::LocalModel::load(folder).with_context(|| {
+        format!(
+            "load the sentence model from MODEL_DIR {}",
+            folder.display()
+        )
+    })?;
+    Ok(Arc::new(model))
+}
+
+#[cfg(not(feature = "local"))]
+fn local_model(_folder: &Path) -> anyhow::Result<Arc<dyn Embedder>> {
+    Err(anyhow!(
+        "EMBEDDER is local, but this build has no local model: build it with the feature local"
+    ))
+}
