@@ -4,6 +4,8 @@
 //! live in `domain`; which adapters are used is decided in `app`.
 
 pub mod dynamodb;
+#[cfg(feature = "local")]
+pub mod local_model;
 pub mod model;
 pub mod postgres;
 pub mod sources;
