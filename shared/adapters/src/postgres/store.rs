@@ -220,21 +220,17 @@ pub async fn current(client: &Client, corpus: &str) -> Result<Option<Version>, S
     }))
 }
 
-const DOCUMENT_HASHES: &str =
-    "select id, content_hash from documents where version = $1 and id = any ($2)";
+const DOCUMENT_HASHES: &str = "select id, content_hash from documents where version = $1";
 
-/// Content hashes of those of `documents` that `version` holds.
+/// The documents `version` holds, with their content hashes.
 ///
 /// # Errors
 /// When the database cannot be read.
 pub async fn document_hashes(
     client: &Client,
     version: i64,
-    documents: &[String],
 ) -> Result<BTreeMap<String, Vec<u8>>, StoreError> {
-    let rows = client
-        .query(DOCUMENT_HASHES, &[&version, &documents])
-        .await?;
+    let rows = client.query(DOCUMENT_HASHES, &[&version]).await?;
     Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
 

@@ -1,0 +1,68 @@
+//! Turns the configuration into what the pipeline works with: manifest, database, table, model.
+//!
+//! Whatever is missing here fails before anything is read or embedded, with the name of the setting.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use adapters::dynamodb::{Table, ensure_table};
+use adapters::model::Embedder;
+use adapters::postgres::connect::{DatabaseUrl, connect};
+use adapters::postgres::migrate as schema;
+use adapters::sources::Manifest;
+use anyhow::Context as _;
+use app::config::Config;
+use app::ingest::{IngestContext, IngestLimits, progress};
+
+/// Where a manifest's bare name is looked up, below the working directory.
+const CORPUS_FOLDER: &str = "corpus";
+
+/// The manifest called `name`.
+pub(crate) fn manifest(name: &str) -> anyhow::Result<Manifest> {
+    Ok(Manifest::resolve(name, Path::new(CORPUS_FOLDER))?)
+}
+
+/// What an ingest works with.
+pub(crate) async fn context(config: &Config) -> anyhow::Result<IngestContext> {
+    Ok(IngestContext {
+        database: database(config)?,
+        table: table(config).await?,
+        embedder: embedder(config)?,
+        progress: progress::for_stderr(),
+        limits: IngestLimits::default(),
+    })
+}
+
+/// Applies the migrations that are missing and answers their names.
+pub(crate) async fn migrate(config: &Config) -> anyhow::Result<Vec<&'static str>> {
+    let mut client = connect(&database(config)?).await?;
+    Ok(schema::migrate(&mut client).await?)
+}
+
+fn database(config: &Config) -> anyhow::Result<DatabaseUrl> {
+    let database = &config.database;
+    DatabaseUrl::parse(database.direct_url.expose(), database.ca_file.as_deref())
+        .context("DATABASE_DIRECT_URL, or DATABASE_URL in its place")
+}
+
+async fn table(config: &Config) -> anyhow::Result<Table> {
+    let endpoint = config.limits.dynamodb_endpoint.as_deref();
+    let table = Table::connect(&config.limits.usage_table, endpoint).await;
+    // A deployment's table comes with its stack; an endpoint of one's own is an emulator, which starts empty.
+    if endpoint.is_some() {
+        ensure_table(&table).await.context("create the local table")?;
+    }
+    Ok(table)
+}
+
+#[cfg(feature = "local")]
+fn embedder(config: &Config) -> anyhow::Result<Arc<dyn Embedder>> {
+    let model = adapters::local_model::LocalModel::load(&config.models.model_dir)
+        .context("load the sentence model (MODEL_DIR)")?;
+    Ok(Arc::new(model))
+}
+
+#[cfg(not(feature = "local"))]
+fn embedder(_: &Config) -> anyhow::Result<Arc<dyn Embedder>> {
+    anyhow::bail!("EMBEDDER is local, but this program was built without the feature `local`")
+}
