@@ -55,25 +55,15 @@ create table chunks (
     primary key (version, id)
 ) partition by list (version);
 
--- Vectors of a chunk's ~110-word windows, the vector arm's index. A vector is read with its row or not at all, so it
--- stays in the row as far as a page holds it.
-create table windows (
+-- Vectors of a chunk's sentences: the vector arm takes a chunk's best one. A vector is read with its row or not at all,
+-- so it stays in the row as far as a page holds it.
+create table sentences (
     version bigint not null,
     chunk bigint not null,
     ordinal integer not null,
     text_hash bytea not null,             -- the embedded text's, as in embeddings
     embedding halfvec not null,
-    primary key (version, chunk, ordinal)
-) partition by list (version);
-alter table windows alter column embedding set storage main;
-
--- Vectors of a chunk's sentences, read only for chunks already found.
-create table sentences (
-    version bigint not null,
-    chunk bigint not null,
-    ordinal integer not null,
-    text_hash bytea not null,
-    embedding halfvec not null,
+    terms text[] not null,                -- lexemes, as in postings
     primary key (version, chunk, ordinal)
 ) partition by list (version);
 alter table sentences alter column embedding set storage main;
@@ -94,6 +84,14 @@ create table postings (
     chunk bigint not null,
     tf real not null,                     -- occurrences, those in headings weighted
     primary key (version, term, chunk) include (tf)
+) partition by list (version);
+
+-- Words as they stand in the corpus, lower-cased: what a question's spelling is read against.
+create table words (
+    version bigint not null,
+    word text not null,
+    df integer not null,
+    primary key (version, word)
 ) partition by list (version);
 
 -- Embeddings as they are made: they outlive a killed run and every version.

@@ -13,4 +13,4 @@ end
 $$;
 
 grant usage on schema public to sourced_reader;
-grant select on corpora, versions, documents, chunks, windows, sentences, terms, postings to sourced_reader;
+grant select on corpora, versions, documents, chunks, words, sentences, terms, postings to sourced_reader;

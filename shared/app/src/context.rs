@@ -3,6 +3,7 @@
 //! Starting reaches nothing but the model's files: Postgres is dialled by the first question that needs it, and the page,
 //! the status and every refusal get by with the corpus item. No global state: whoever needs a part is handed the context.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -13,6 +14,7 @@ use adapters::model::Embedder;
 use adapters::postgres::Client;
 use adapters::postgres::connect::{ConnectError, DatabaseUrl, connect};
 use adapters::postgres::document::get_document;
+use adapters::postgres::retrieve;
 use anyhow::{Context as _, anyhow};
 use domain::document::Document;
 use tokio::time::Instant;
@@ -37,6 +39,7 @@ pub struct Context {
     pub table: Table,
     database: Database,
     corpus: Mutex<Option<(Instant, Arc<Corpus>)>>,
+    words: Mutex<Option<(i64, Arc<HashMap<String, u32>>)>>,
 }
 
 impl Context {
@@ -84,6 +87,7 @@ impl Context {
                 open: tokio::sync::Mutex::new(None),
             },
             corpus: Mutex::new(None),
+            words: Mutex::new(None),
             config,
             embedder,
         })
@@ -136,6 +140,22 @@ impl Context {
     /// When the database cannot be reached.
     pub async fn database(&self) -> Result<Arc<Client>, ConnectError> {
         self.database.client().await
+    }
+
+    /// The words of a corpus version with the number of chunks that hold each, read once per version.
+    ///
+    /// # Errors
+    /// When the database refuses or the connection fails.
+    pub async fn words(&self, client: &Client, version: i64) -> anyhow::Result<Arc<HashMap<String, u32>>> {
+        let known = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((of, words)) = known
+            && of == version
+        {
+            return Ok(words);
+        }
+        let words = Arc::new(retrieve::words(client, version).await?);
+        *self.words.lock().unwrap_or_else(PoisonError::into_inner) = Some((version, Arc::clone(&words)));
+        Ok(words)
     }
 
     /// The stored document with this id in the current version.

@@ -7,11 +7,13 @@
 pub mod chunk;
 pub mod citation;
 pub mod document;
+pub mod extract;
 pub mod fold;
 pub mod fragment;
 pub mod fuse;
 pub mod names;
 pub mod quote;
+pub mod relevance;
 pub mod sentence;
+pub mod spelling;
 pub mod tokens;
-pub mod window;

@@ -7,6 +7,7 @@
 pub mod connect;
 pub mod document;
 pub mod migrate;
+pub mod retrieve;
 pub mod store;
 
 pub use tokio_postgres::Client;

@@ -25,8 +25,8 @@ pub type Hash = [u8; 32];
 /// version written with another one is rebuilt by the next ingest.
 pub const LAYOUT: u32 = 1;
 
-/// From this many windows on an HNSW index is built. Below it an exact scan takes a few milliseconds and misses nothing.
-pub const EXACT_WINDOWS: i64 = 20_000;
+/// From this many vectors on an HNSW index is built. Below it an exact scan takes a few milliseconds and misses nothing.
+pub const EXACT_VECTORS: i64 = 20_000;
 
 /// What a version is built from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,8 +88,6 @@ pub struct ChunkRow {
     pub sentences: Vec<Sentence>,
     /// Hashes of the embedded texts, one per sentence.
     pub sentence_hashes: Vec<Hash>,
-    /// Hashes of the embedded windows, in reading order.
-    pub window_hashes: Vec<Hash>,
     /// Exact names with how often they occur.
     pub names: BTreeMap<String, u32>,
 }
@@ -292,7 +290,7 @@ pub async fn keep_embeddings(
 const VERSIONED: [&str; 6] = [
     "documents",
     "chunks",
-    "windows",
+    "words",
     "sentences",
     "terms",
     "postings",
@@ -358,7 +356,7 @@ pub async fn write(
     copy_documents(&transaction, version, content.documents).await?;
     copy_chunks(&transaction, version, content.chunks).await?;
     let key = cache_key(&description.embedding_model, description.dimensions);
-    place_vectors(&transaction, version, &key, content.chunks).await?;
+    place_vectors(&transaction, version, &key, &description.text_search, content.chunks).await?;
     stage_names(&transaction, content.chunks).await?;
     if let Some(carried) = &content.carried {
         carry(&transaction, version, carried).await?;
@@ -462,33 +460,26 @@ async fn copy_chunks(
 }
 
 const STAGE_VECTORS: &str = "
-    create temporary table staged_windows (chunk bigint, ordinal integer, text_hash bytea) on commit drop;
-    create temporary table staged_sentences (like staged_windows) on commit drop";
-
-const PLACE_WINDOWS: &str = "
-    insert into windows (version, chunk, ordinal, text_hash, embedding)
-    select $1, s.chunk, s.ordinal, s.text_hash, e.embedding
-    from staged_windows s join embeddings e on e.model = $2 and e.hash = s.text_hash";
+    create temporary table staged_sentences (chunk bigint, ordinal integer, text_hash bytea) on commit drop";
 
 const PLACE_SENTENCES: &str = "
-    insert into sentences (version, chunk, ordinal, text_hash, embedding)
-    select $1, s.chunk, s.ordinal, s.text_hash, e.embedding
-    from staged_sentences s join embeddings e on e.model = $2 and e.hash = s.text_hash";
+    insert into sentences (version, chunk, ordinal, text_hash, embedding, terms)
+    select $1, s.chunk, s.ordinal, s.text_hash, e.embedding, tsvector_to_array(to_tsvector($3::text::regconfig, left(
+        substr(c.text, (c.sentences -> s.ordinal ->> 'start')::integer + 1,
+               (c.sentences -> s.ordinal ->> 'end')::integer - (c.sentences -> s.ordinal ->> 'start')::integer), 100000)))
+    from staged_sentences s
+    join embeddings e on e.model = $2 and e.hash = s.text_hash
+    join chunks c on c.version = $1 and c.id = s.chunk";
 
 /// Vectors go from the cache to their places inside the database.
 async fn place_vectors(
     transaction: &Transaction<'_>,
     version: i64,
     key: &str,
+    text_search: &str,
     chunks: &[ChunkRow],
 ) -> Result<(), StoreError> {
     transaction.batch_execute(STAGE_VECTORS).await?;
-    let windows = stage_hashes(
-        transaction,
-        "copy staged_windows from stdin (format binary)",
-        chunks.iter().map(|row| (row.id, &row.window_hashes)),
-    )
-    .await?;
     let sentences = stage_hashes(
         transaction,
         "copy staged_sentences from stdin (format binary)",
@@ -496,15 +487,12 @@ async fn place_vectors(
     )
     .await?;
     transaction
-        .batch_execute("analyze staged_windows; analyze staged_sentences")
+        .batch_execute("analyze staged_sentences")
         .await?;
     let placed = transaction
-        .execute(PLACE_WINDOWS, &[&version, &key])
-        .await?
-        + transaction
-            .execute(PLACE_SENTENCES, &[&version, &key])
-            .await?;
-    match (windows + sentences).saturating_sub(placed) {
+        .execute(PLACE_SENTENCES, &[&version, &key, &text_search])
+        .await?;
+    match sentences.saturating_sub(placed) {
         0 => Ok(()),
         missing => Err(StoreError::MissingEmbeddings { missing }),
     }
@@ -554,7 +542,7 @@ async fn stage_names(transaction: &Transaction<'_>, chunks: &[ChunkRow]) -> Resu
     Ok(())
 }
 
-const CARRY: [&str; 5] = [
+const CARRY: [&str; 4] = [
     "insert into documents (version, id, title, url, metadata, page_text, sections, content_hash)
      select $1, id, title, url, metadata, page_text, sections, content_hash
      from documents where version = $2 and id = any ($3)",
@@ -562,12 +550,8 @@ const CARRY: [&str; 5] = [
                          sentences)
      select $1, id, document, ordinal, heading, anchor, anchors, text, page_offset, tokens, metadata, sentences
      from chunks where version = $2 and document = any ($3)",
-    "insert into windows (version, chunk, ordinal, text_hash, embedding)
-     select $1, w.chunk, w.ordinal, w.text_hash, w.embedding
-     from windows w join chunks c on c.version = w.version and c.id = w.chunk
-     where w.version = $2 and c.document = any ($3)",
-    "insert into sentences (version, chunk, ordinal, text_hash, embedding)
-     select $1, s.chunk, s.ordinal, s.text_hash, s.embedding
+    "insert into sentences (version, chunk, ordinal, text_hash, embedding, terms)
+     select $1, s.chunk, s.ordinal, s.text_hash, s.embedding, s.terms
      from sentences s join chunks c on c.version = s.version and c.id = s.chunk
      where s.version = $2 and c.document = any ($3)",
     // Names are found outside the database, so the old version's are taken over.
@@ -627,6 +611,15 @@ const TERMS: &str = "
     insert into terms (version, term, df)
     select version, term, count(*) from postings where version = $1 group by version, term";
 
+/// The corpus's own words as they stand, against which a question's spelling is read.
+const WORDS: &str = r"
+    insert into words (version, word, df)
+    select $1, found.lexeme, count(distinct chunks.id)
+    from chunks,
+         unnest(to_tsvector('simple', left(array_to_string(heading, ' . ') || ' . ' || text, 100000))) found
+    where version = $1 and found.lexeme ~ '^[[:alpha:]]{2,40}$'
+    group by found.lexeme";
+
 const LENGTHS: &str = "
     update chunks c set length = counted.length
     from (
@@ -655,12 +648,13 @@ async fn count_terms(
         .execute(POSTINGS, &[&version, &text_search])
         .await?;
     transaction.execute(TERMS, &[&version]).await?;
+    transaction.execute(WORDS, &[&version]).await?;
     transaction.execute(LENGTHS, &[&version]).await?;
     transaction.execute(STATISTICS, &[&version]).await?;
     Ok(())
 }
 
-const WINDOWS: &str = "select count(*) from windows where version = $1";
+const VECTORS: &str = "select count(*) from sentences where version = $1";
 
 /// Indexes a written version where it is large, and leaves the planner fresh statistics and visibility.
 ///
@@ -670,14 +664,14 @@ pub async fn index(
     client: &Client,
     version: i64,
     description: &Description,
-    exact_windows: i64,
+    exact_vectors: i64,
 ) -> Result<(), StoreError> {
-    let windows: i64 = client.query_one(WINDOWS, &[&version]).await?.get(0);
-    if windows > exact_windows {
+    let vectors: i64 = client.query_one(VECTORS, &[&version]).await?.get(0);
+    if vectors > exact_vectors {
         client
             .batch_execute(&format!(
                 "create index on {} using hnsw ((embedding::halfvec({})) halfvec_cosine_ops)",
-                partition("windows", version),
+                partition("sentences", version),
                 description.dimensions,
             ))
             .await?;
@@ -786,7 +780,6 @@ async fn drop_partition(client: &Client, table: &str, version: i64) -> Result<()
 const PRUNE: &str = "
     delete from embeddings e
     where e.made_at < now() - interval '7 days'
-      and not exists (select from windows w where w.text_hash = e.hash)
       and not exists (select from sentences s where s.text_hash = e.hash)";
 
 /// Forgets embeddings of texts no version holds any more. Young ones stay: an interrupted run will want them.

@@ -10,7 +10,6 @@ use domain::chunk::{Chunk, ChunkPolicy, chunk_document};
 use domain::document::Document;
 use domain::names::exact_names;
 use domain::sentence::split;
-use domain::window::{WINDOW_WORDS, windows};
 use sha2::{Digest, Sha256};
 
 use super::IngestError;
@@ -47,7 +46,7 @@ pub(super) struct Page {
 #[must_use]
 pub fn chunker(policy: ChunkPolicy) -> String {
     format!(
-        "{}/windows-{WINDOW_WORDS}/texts-{EMBEDDED_TEXTS}/layout-{LAYOUT}",
+        "{}/texts-{EMBEDDED_TEXTS}/layout-{LAYOUT}",
         policy.fingerprint()
     )
 }
@@ -94,11 +93,6 @@ fn row(document: &Document, chunk: Chunk, texts: &mut BTreeMap<Hash, String>) ->
     };
     let sentences = split(&chunk);
     let slice = Slicer::new(&chunk.text);
-    let context = context(&chunk.heading);
-    let window_hashes = windows(&chunk.text, &sentences)
-        .into_iter()
-        .map(|window| keep(format!("{context}: {}", slice.scalars(window.start, window.end))))
-        .collect();
     let sentence_hashes = sentences
         .iter()
         .map(|sentence| keep(first_words(slice.scalars(sentence.start, sentence.end)).to_owned()))
@@ -116,14 +110,8 @@ fn row(document: &Document, chunk: Chunk, texts: &mut BTreeMap<Hash, String>) ->
         chunk,
         sentences,
         sentence_hashes,
-        window_hashes,
         names,
     }
-}
-
-/// What a window is about: a passage seldom repeats its titles.
-fn context(heading: &[String]) -> String {
-    heading[heading.len().saturating_sub(2)..].join(" > ")
 }
 
 /// The text up to the end of its [`SENTENCE_WORDS`]th word.
@@ -191,14 +179,6 @@ mod tests {
         assert_eq!(first_words(&long).split_whitespace().count(), SENTENCE_WORDS);
         let exact = "wörd ".repeat(SENTENCE_WORDS);
         assert_eq!(first_words(&exact), exact.trim_end());
-    }
-
-    #[test]
-    fn names_the_last_two_titles() {
-        let heading = ["19. Server", "19.5. WAL", "Checkpoints"].map(str::to_owned);
-        assert_eq!(context(&heading), "19.5. WAL > Checkpoints");
-        assert_eq!(context(&heading[..1]), "19. Server");
-        assert_eq!(context(&[]), "");
     }
 
     #[test]

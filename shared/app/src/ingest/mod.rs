@@ -19,7 +19,7 @@ use std::time::Duration;
 use adapters::dynamodb::{DynamoError, Table};
 use adapters::model::{Embedder, ModelError};
 use adapters::postgres::connect::{ConnectError, DatabaseUrl, connect};
-use adapters::postgres::store::{EXACT_WINDOWS, StoreError};
+use adapters::postgres::store::{EXACT_VECTORS, StoreError};
 use adapters::postgres::{Client, store as versions};
 use adapters::sources::Manifest;
 use domain::chunk::ChunkPolicy;
@@ -57,8 +57,8 @@ pub struct IngestLimits {
     pub batch_texts: usize,
     /// How long another run of the same corpus is waited for.
     pub lock_wait: Duration,
-    /// From this many windows on the vectors are indexed.
-    pub exact_windows: i64,
+    /// From this many vectors on they are indexed.
+    pub exact_vectors: i64,
 }
 
 impl Default for IngestLimits {
@@ -67,7 +67,7 @@ impl Default for IngestLimits {
             chunks: ChunkPolicy::default(),
             batch_texts: 256,
             lock_wait: Duration::from_secs(10),
-            exact_windows: EXACT_WINDOWS,
+            exact_vectors: EXACT_VECTORS,
         }
     }
 }

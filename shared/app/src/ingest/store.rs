@@ -81,7 +81,7 @@ pub(super) async fn store(
         client,
         version,
         &changed.description,
-        ctx.limits.exact_windows,
+        ctx.limits.exact_vectors,
     )
     .await?;
     Ok(Stored {

@@ -1,0 +1,162 @@
+//! Opens what a question needs, all at once: the corpus item, the database at the version that answers, its words, and the
+//! question's vector.
+//!
+//! The version is chosen here and nowhere else: every later statement names it. A version made with another model is
+//! refused, for its vectors would compare without an error and rank without a meaning.
+
+use std::sync::Arc;
+
+use adapters::dynamodb::corpus::Corpus;
+use adapters::model::{ModelError, checked};
+use adapters::postgres::Client;
+use adapters::postgres::retrieve::{Served, served};
+use anyhow::{Context as _, anyhow};
+use domain::names::{Name, NameKind, question_names};
+use domain::spelling::{Corrected, correct};
+use tokio::time::Instant;
+
+use super::failure::{Failure, Stopped};
+use super::question::Ask;
+use super::run::Run;
+use crate::context::Context;
+
+/// Everything to search with.
+#[derive(Debug)]
+pub struct Opened {
+    /// How the corpus speaks.
+    pub corpus: Arc<Corpus>,
+    /// The open connection.
+    pub client: Arc<Client>,
+    /// The version that answers.
+    pub served: Served,
+    /// The question with its spelling corrected.
+    pub text: String,
+    /// Its exact names.
+    pub names: Vec<Name>,
+    /// Capitalised words that the corpus has nothing like: names of other things.
+    pub foreign: bool,
+    /// Its vector; `None` when the model failed.
+    pub vector: Option<Vec<f32>>,
+}
+
+/// Opens database and corpus beside the embedding.
+pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Opened, Stopped> {
+    let started = Instant::now();
+    let question = ask.question.as_str();
+    let (reached, embedded) = tokio::join!(reach(ctx), embed(ctx, question));
+    run.ended("open", started).await?;
+    let (corpus, client, served) = reached?;
+    let words = ctx
+        .words(&client, served.version)
+        .await
+        .context("read the corpus's words")
+        .map_err(Failure::Unavailable)?;
+    let corrected = correct(question, &words);
+    let started = Instant::now();
+    let embedded = if corrected.changed {
+        embed(ctx, &corrected.text).await
+    } else {
+        embedded
+    };
+    let vector = embedded
+        .map_err(|error| run.without("vector", &error))
+        .ok();
+    run.ended("embed", started).await?;
+    Ok(Opened {
+        corpus,
+        client,
+        served,
+        names: question_names(&corrected.text),
+        foreign: foreign(question, &corrected),
+        text: corrected.text,
+        vector,
+    })
+}
+
+async fn reach(ctx: &Context) -> Result<(Arc<Corpus>, Arc<Client>, Served), Failure> {
+    let (corpus, client) = tokio::join!(ctx.corpus(), ctx.database());
+    let (corpus, client) = (corpus?, client?);
+    let served = served(&client, &ctx.config.corpus)
+        .await
+        .context("read the corpus's version")
+        .and_then(|served| served.ok_or_else(|| anyhow!("no version of {} answers", ctx.config.corpus)))
+        .map_err(Failure::Unavailable)?;
+    let embedder = &*ctx.embedder;
+    if served.embedding_model != embedder.model() || served.dimensions != embedder.dimensions() {
+        return Err(Failure::Mismatch(format!(
+            "the stored vectors are {}'s ({} dimensions), the configured model is {} ({}): run scripts/ingest",
+            served.embedding_model,
+            served.dimensions,
+            embedder.model(),
+            embedder.dimensions(),
+        )));
+    }
+    Ok((corpus, client, served))
+}
+
+async fn embed(ctx: &Context, text: &str) -> Result<Vec<f32>, ModelError> {
+    let mut vectors = checked(&*ctx.embedder, &[text.to_owned()]).await?;
+    // `checked` returns one vector per text.
+    Ok(vectors.pop().unwrap_or_default())
+}
+
+/// Whether the question names something by a capitalised word that the corpus has nothing like. A sentence's first word is
+/// capitalised for another reason, and a word in capitals may be emphasis.
+fn foreign(question: &str, corrected: &Corrected) -> bool {
+    let mut begins = true;
+    for word in question.split_whitespace() {
+        let first = begins;
+        begins = word.ends_with(['.', '?', '!', ':']);
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let bare = bare.strip_suffix("'s").unwrap_or(bare);
+        let mut letters = bare.chars();
+        let capitalised = letters.next().is_some_and(char::is_uppercase)
+            && letters.clone().next().is_some()
+            && letters.all(char::is_lowercase);
+        if capitalised && !first && corrected.unknown.contains(&bare.to_lowercase()) {
+            return true;
+        }
+    }
+    false
+}
+
+impl Opened {
+    /// Names whose absence from the corpus says that it does not cover the question. Capitals may be emphasis, and a
+    /// dotted name's parts are judged on their own.
+    #[must_use]
+    pub fn decisive_names(&self) -> Vec<&str> {
+        self.names
+            .iter()
+            .filter(|name| {
+                !matches!(
+                    name.kind,
+                    NameKind::Capitals | NameKind::Qualified | NameKind::Operator | NameKind::Version
+                )
+            })
+            .map(|name| name.text.as_str())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(question: &str, unknown: &[&str], expected: bool) {
+        let corrected = Corrected {
+            text: question.to_owned(),
+            unknown: unknown.iter().map(|&word| word.to_owned()).collect(),
+            changed: false,
+        };
+        assert_eq!(foreign(question, &corrected), expected, "{question}");
+    }
+
+    #[test]
+    fn a_capitalised_unknown_word_is_another_thing() {
+        check("What is the Patroni command for a switchover?", &["patroni", "switchover"], true);
+        check("Does Patroni's agent vacuum?", &["patroni"], true);
+        check("Patroni: how do I switch over?", &["patroni"], false);
+        check("Is a CHECKLIST run in Vacuum?", &["checklist"], false);
+        check("What of it? Sourdough rises.", &["sourdough"], false);
+    }
+}

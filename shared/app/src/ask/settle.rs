@@ -1,0 +1,103 @@
+//! Ends an answer: the `done` event and the one line the log keeps of it.
+
+use std::collections::HashSet;
+
+use super::event::{CitationCounts, Done, Nearest, Quota, Usage};
+use super::judge::Abstained;
+use super::rerank::{Ranked, link};
+use super::run::Run;
+use super::verify::Verified;
+
+/// Headings a refusal names.
+const NEAREST: usize = 3;
+
+/// Ends a refusal.
+pub(super) fn abstain(abstained: Abstained, run: &Run<'_>) -> Done {
+    refusal("abstained", &abstained.ranked, 0, CitationCounts::default(), run)
+}
+
+/// Ends an answer, or what is left of one.
+pub(super) fn settle(verified: Verified, run: &Run<'_>) -> Done {
+    let Verified {
+        ranked,
+        shown,
+        removed,
+        truncated,
+        citations,
+    } = verified;
+    if shown.is_empty() {
+        return refusal("unsupported", &ranked, removed, citations, run);
+    }
+    let outcome = if removed > 0 || truncated { "partial" } else { "answered" };
+    let mut done = done(outcome, shown.join(" "), &ranked, run);
+    done.sentences = shown.len();
+    done.removed = removed;
+    done.citations = citations;
+    logged(done)
+}
+
+fn refusal(
+    outcome: &'static str,
+    ranked: &Ranked,
+    removed: usize,
+    citations: CitationCounts,
+    run: &Run<'_>,
+) -> Done {
+    let mut done = done(outcome, ranked.corpus.refusal.clone(), ranked, run);
+    done.removed = removed;
+    done.citations = CitationCounts {
+        verified: 0,
+        ..citations
+    };
+    done.nearest = Some(nearest(ranked));
+    logged(done)
+}
+
+fn done(outcome: &'static str, answer: String, ranked: &Ranked, run: &Run<'_>) -> Done {
+    Done {
+        outcome,
+        answer,
+        sentences: 0,
+        citations: CitationCounts::default(),
+        removed: 0,
+        nearest: None,
+        usage: Usage::default(),
+        cost_usd: 0.0,
+        degraded: run.degraded(),
+        timings_ms: run.timings_ms(),
+        quota: Quota::default(),
+        corpus_version: ranked.served.version,
+        request_id: run.request_id().to_owned(),
+    }
+}
+
+/// The headings of the nearest passages, each once.
+fn nearest(ranked: &Ranked) -> Vec<Nearest> {
+    let mut seen = HashSet::new();
+    ranked
+        .passages
+        .iter()
+        .map(|scored| Nearest {
+            heading: scored.evidence.heading.clone(),
+            url: link(&scored.evidence.url, &scored.evidence.anchor),
+        })
+        .filter(|near| seen.insert(near.url.clone()))
+        .take(NEAREST)
+        .collect()
+}
+
+fn logged(done: Done) -> Done {
+    tracing::info!(
+        question.id = done.request_id,
+        outcome = done.outcome,
+        sentences.n = done.sentences,
+        removed.n = done.removed,
+        citations.verified = done.citations.verified,
+        citations.dropped = done.citations.dropped,
+        duration_ms = done.timings_ms.get("total").copied().unwrap_or_default(),
+        corpus.version = done.corpus_version,
+        degraded = done.degraded.join(","),
+        "answered a question"
+    );
+    done
+}

@@ -1,0 +1,168 @@
+//! How near a passage is to a question, and whether anything is near enough to answer from.
+//!
+//! A passage is as good as its best sentence; a sentence as good as its meaning (cosine) and its words (idf-weighted
+//! coverage of the question's terms, the heading's counting too). A question whose exact names the corpus does not hold is
+//! not relevant to it, however near the rest sounds. The weights were fitted on questions over the PostgreSQL pages and are
+//! measured by `eval`; they know nothing of any one corpus.
+
+use crate::sentence::Sentence;
+
+/// A question's term and how much it tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedTerm {
+    /// A lexeme, or an exact name prefixed `=`.
+    pub term: String,
+    /// Number of chunks that hold it.
+    pub df: u64,
+    /// Inverse document frequency as in BM25: `ln(1 + (n - df + 0.5) / (df + 0.5))`.
+    pub idf: f64,
+}
+
+impl AskedTerm {
+    /// A term held by `df` of `n` chunks.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of chunks are far below 2^52")]
+    pub fn new(term: String, df: u64, n: u64) -> Self {
+        let (held, all) = (df as f64, n.max(df) as f64);
+        Self {
+            term,
+            df,
+            idf: (1.0 + (all - held + 0.5) / (held + 0.5)).ln(),
+        }
+    }
+}
+
+/// What is known of one sentence in regard to a question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoredSentence {
+    /// Where it stands in its passage.
+    pub sentence: Sentence,
+    /// Cosine with the question.
+    pub similarity: f32,
+    /// Share of the question's idf in the sentence itself, 0 to 1.
+    pub coverage: f32,
+    /// The same with the passage's heading counted in.
+    pub coverage_in_place: f32,
+}
+
+impl ScoredSentence {
+    /// Nearness of the sentence to the question.
+    #[must_use]
+    pub fn score(&self) -> f32 {
+        self.similarity + COVERAGE_WEIGHT * self.coverage_in_place
+    }
+}
+
+/// Weight of words against meaning. Anything from 0.2 to 0.45 ranks within one question of the best.
+const COVERAGE_WEIGHT: f32 = 0.3;
+
+/// Scores the sentences of a passage. `held` and `heading` are bit masks over `asked`, as the database returns them.
+#[must_use]
+pub fn score_sentences(
+    asked: &[AskedTerm],
+    sentences: &[Sentence],
+    similarities: &[f32],
+    held: &[i64],
+    heading: i64,
+) -> Vec<ScoredSentence> {
+    sentences
+        .iter()
+        .zip(similarities)
+        .zip(held)
+        .map(|((&sentence, &similarity), &held)| ScoredSentence {
+            sentence,
+            similarity,
+            coverage: coverage(asked, held),
+            coverage_in_place: coverage(asked, held | heading),
+        })
+        .collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a share of 0 to 1")]
+fn coverage(asked: &[AskedTerm], held: i64) -> f32 {
+    let all: f64 = asked.iter().map(|term| term.idf).sum();
+    let found: f64 = asked
+        .iter()
+        .enumerate()
+        .filter(|(n, _)| held >> n & 1 == 1)
+        .map(|(_, term)| term.idf)
+        .sum();
+    if all > 0.0 { (found / all) as f32 } else { 0.0 }
+}
+
+/// A passage's score: its best sentence's. 0 for a passage without sentences.
+#[must_use]
+pub fn score_passage(sentences: &[ScoredSentence]) -> f32 {
+    sentences
+        .iter()
+        .map(ScoredSentence::score)
+        .fold(0.0, f32::max)
+}
+
+/// What a judgement of relevance rests on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Signals {
+    /// Mean score of the five best sentences of the passages found.
+    pub best_sentences: f32,
+    /// Share of the question's idf that belongs to terms no chunk holds.
+    pub unknown_share: f32,
+    /// Whether the question turns on an exact name that no chunk holds.
+    pub unknown_name: bool,
+}
+
+/// The signals in scored passages.
+#[must_use]
+pub fn signals<'a>(
+    asked: &[AskedTerm],
+    passages: impl IntoIterator<Item = &'a [ScoredSentence]>,
+    unknown_name: bool,
+) -> Signals {
+    let mut scores: Vec<f32> = passages
+        .into_iter()
+        .flatten()
+        .map(ScoredSentence::score)
+        .collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    scores.truncate(BEST_SENTENCES);
+    #[expect(clippy::cast_precision_loss, reason = "at most five")]
+    let best_sentences = scores.iter().sum::<f32>() / scores.len().max(1) as f32;
+    let unknown = asked
+        .iter()
+        .enumerate()
+        .filter(|(_, term)| term.df == 0)
+        .fold(0, |mask, (n, _)| mask | 1 << n);
+    Signals {
+        best_sentences,
+        unknown_share: coverage(asked, unknown),
+        unknown_name,
+    }
+}
+
+/// One lucky sentence is not yet a subject.
+const BEST_SENTENCES: usize = 5;
+
+/// Probability, 0 to 1, that the corpus answers the question: a logistic regression on the signals.
+#[must_use]
+pub fn relevance(signals: Signals) -> f32 {
+    if signals.unknown_name {
+        return 0.0;
+    }
+    let [bias, best, unknown] = RELEVANCE_WEIGHTS;
+    1.0 / (1.0 + (-(bias + best * signals.best_sentences + unknown * signals.unknown_share)).exp())
+}
+
+/// A passage's score on the same scale of 0 to 1, as if its best sentence stood for all.
+#[must_use]
+pub fn passage_probability(score: f32) -> f32 {
+    relevance(Signals {
+        best_sentences: score,
+        unknown_share: 0.0,
+        unknown_name: false,
+    })
+}
+
+/// Bias, and weights of [`Signals::best_sentences`] and [`Signals::unknown_share`].
+const RELEVANCE_WEIGHTS: [f32; 3] = [-6.0, 12.0, -3.0];
+
+/// Below this a question is not answered. Measured: see `eval/thresholds.toml`.
+pub const RELEVANCE_THRESHOLD: f32 = 0.5;
