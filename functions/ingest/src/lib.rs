@@ -10,10 +10,10 @@ mod wire;
 use std::io::Write;
 use std::process::ExitCode;
 
+use adapters::postgres::store::StoreError;
 use anyhow::Context as _;
 use app::config::Config;
 use app::ingest::{IngestError, Report};
-use adapters::postgres::store::StoreError;
 use tokio::time::Instant;
 
 use self::command::{Command, USAGE};
