@@ -3,8 +3,11 @@
 import tomllib
 from pathlib import Path
 
-from . import postgresql_pages
+from . import build, postgresql_pages
 from .checkout import ROOT, Failure
+from .processes import run
+
+SOME_PAGES_UNREADABLE = 3  # The exit code of an ingest that is done but for pages it names.
 
 MANIFESTS = ROOT / "corpus"
 DEFAULT = "postgresql-17"
@@ -32,3 +35,11 @@ def ensure_pages(manifest):
     """Brings the documents of a corpus that does not keep them in the repository."""
     if manifest == postgresql_pages.MANIFEST:
         postgresql_pages.ensure()
+
+
+def ingest(manifest, env):
+    """Brings the tables and the corpus up to date. A page that cannot be read is named, and no reason not to serve."""
+    run([build.program("ingest"), "migrate"], env=env)
+    code = run([build.program("ingest"), manifest], env=env, check=False)
+    if code not in (0, SOME_PAGES_UNREADABLE):
+        raise Failure(f"the ingest ended with exit code {code} (its output is above)")

@@ -183,5 +183,6 @@ def _as_unprivileged():
     if subprocess.run(reach, cwd="/").returncode != 0:
         # The checkout lies under a folder closed to others, such as root's home: rather than open that folder, the
         # database gets past permissions as its starter does.
-        drop += ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+        # The secure bit makes access(2), which initdb asks for its sister programs, heed the capability too.
+        drop += ["--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
     return drop

@@ -41,5 +41,5 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
         .location()
         .map(ToString::to_string)
         .unwrap_or_default();
-    tracing::error!(target: "app", panic.place = place, "panicked");
+    tracing::error!(target: "app", "panicked at {place}");
 }

@@ -18,11 +18,12 @@ const WHOLE_WORDS: usize = 8;
 /// Words a range's start or end has where there are as many: fewer would read badly and seldom be unique.
 const EDGE_WORDS: usize = 3;
 /// No part of a directive grows beyond this many words.
-const MOST_WORDS: usize = 20;
+const MOST_WORDS: usize = 40;
 
 /// The link to `quote` in the page `document_url`: its anchor (if any) and a text directive, or the anchor alone when the
 /// words are not on the page or cannot be told from others there. `page_text` is [`crate::document::Document::page_text`],
-/// `near` the scalar in it where the quoted passage begins.
+/// `near` the scalar in it at or behind which the quote is looked for first: where the quoted passage begins, or the quote
+/// itself if that is known.
 ///
 /// To link several quotes of one page, make a [`Page`] once.
 #[must_use]
@@ -90,7 +91,9 @@ impl Page {
     /// The directive that finds `quote` and nothing else, percent-encoded; `None` when there is none.
     #[must_use]
     pub fn directive(&self, near: usize, quote: &str) -> Option<String> {
-        let found = quote::occurrences(&self.folded, quote);
+        // The place the verifier would have taken, else any: a short quote may stand elsewhere as part of a line.
+        let found = quote::find_all(&self.folded, quote)
+            .unwrap_or_else(|_| quote::occurrences(&self.folded, quote));
         let target = found
             .iter()
             .find(|range| range.start >= near)
@@ -156,8 +159,11 @@ impl Page {
                 end: Some(self.text(&quoted[quoted.len() - end_words..])),
                 ..Directive::default()
             };
-            let ends_right =
-                |directive: &Directive| self.rendered.places(directive).contains(target);
+            let starts = self.rendered.starts(&directive(1).start);
+            let ends_right = |directive: &Directive| {
+                let places = self.rendered.places_from(&starts, directive);
+                places.contains(target)
+            };
             let plain = (EDGE_WORDS.min(longest_end)..=longest_end)
                 .map(directive)
                 .find(ends_right);
@@ -175,20 +181,18 @@ impl Page {
             suffix: (suffix > 0).then(|| self.text(&after[..suffix.min(after.len())])),
             ..plain.clone()
         };
-        let prefixes = (1..=before.len()).map(|n| (n, 0));
-        let suffixes = (1..=after.len()).map(|n| (0, n));
-        let both = (1..=before.len().max(after.len()))
-            .filter(|_| !before.is_empty() && !after.is_empty())
-            .map(|n| (n, n));
+        let more = (1..=before.len().max(after.len())).flat_map(|n| {
+            let (prefix, suffix) = (n.min(before.len()), n.min(after.len()));
+            [(prefix, 0), (0, suffix), (prefix, suffix)]
+        });
+        let starts = self.rendered.starts(&plain.start);
         std::iter::once((0, 0))
-            .chain(prefixes)
-            .chain(suffixes)
-            .chain(both)
+            .chain(more)
             .map(|(prefix, suffix)| with(prefix, suffix))
-            .find(|directive| self.rendered.places(directive) == [target.clone()])
+            .find(|directive| self.rendered.places_from(&starts, directive) == [target.clone()])
     }
 
-    /// Words that directly precede `at`: those before it in its block, or the end of the block before.
+    /// Words that directly precede `at`: those before it in its block, or the last of the block before.
     fn context_before(&self, at: usize) -> Vec<Word> {
         let before = self.words_of(&(0..at));
         let Some(block) = before.last().map(|word| word.block) else {
@@ -425,18 +429,20 @@ impl Rendered {
     }
 
     fn places(&self, directive: &Directive) -> Vec<Range<usize>> {
-        let [start, prefix, end, suffix] = [
-            Some(&directive.start),
-            directive.prefix.as_ref(),
-            directive.end.as_ref(),
-            directive.suffix.as_ref(),
-        ]
-        .map(|part| part.map(|text| normal(text)));
-        let Some(start) = start.filter(|start| !start.is_empty()) else {
-            return Vec::new();
-        };
+        self.places_from(&self.starts(&directive.start), directive)
+    }
+
+    /// Where a directive's start stands, whatever surrounds it.
+    fn starts(&self, start: &str) -> Vec<Range<usize>> {
+        self.occurrences(&normal(start), 0).collect()
+    }
+
+    /// The places of a directive whose start stands at `starts`.
+    fn places_from(&self, starts: &[Range<usize>], directive: &Directive) -> Vec<Range<usize>> {
+        let [prefix, end, suffix] = [&directive.prefix, &directive.end, &directive.suffix]
+            .map(|part| part.as_ref().map(|text| normal(text)));
         let mut places = Vec::new();
-        for begins in self.occurrences(&start, 0) {
+        for begins in starts {
             if prefix
                 .as_ref()
                 .is_some_and(|prefix| !self.is_preceded(begins.start, prefix))

@@ -261,6 +261,11 @@ const VERSION_WORDS: &[&str] = &[
     "upgraded",
 ];
 
+/// Words before a number that make it a place in a book.
+const SECTION_WORDS: &[&str] = &[
+    "section", "sections", "chapter", "appendix", "table", "figure", "example", "part", "see",
+];
+
 /// Words before a number that make it an error code.
 const CODE_WORDS: &[&str] = &[
     "sqlstate", "error", "code", "codes", "errcode", "state", "errno",
@@ -298,13 +303,18 @@ impl Lexer {
             let start = self.at;
             let c = self.chars[start];
             let opens = start == 0 || !is_word(self.chars[start - 1]);
-            if is_word(c) {
-                self.word();
-            } else if opens && (c == '-' || c == '\\') && self.option() {
-            } else if opens && matches!(c, '/' | '.' | '~') && self.path() {
-            } else if is_operator(c) {
+            let taken = match c {
+                _ if is_word(c) => {
+                    self.word();
+                    true
+                }
+                '-' | '\\' if opens => self.option(),
+                '/' | '.' | '~' if opens => self.path(),
+                _ => false,
+            };
+            if !taken && is_operator(c) {
                 self.operator();
-            } else {
+            } else if !taken {
                 self.at += 1;
             }
             debug_assert!(self.at > start, "the lexer advances");
@@ -345,8 +355,7 @@ impl Lexer {
             self.at = self.end_of(end, |c| !c.is_whitespace());
             return;
         }
-        if self.peek(end) == '@' && self.peek(end + 1).is_alphabetic() && self.peek(end + 1) != '>'
-        {
+        if self.peek(end) == '@' && self.peek(end + 1).is_alphabetic() {
             // Neither is a mail address; `a@>b` and `a @> b` are operators.
             self.at = self.end_of(end + 1, |c| is_word(c) || matches!(c, '.' | '-'));
             return;
@@ -380,7 +389,7 @@ impl Lexer {
 
     fn classify(&mut self, span: Range<usize>, text: &str, called: Option<usize>) {
         let lower = text.to_lowercase();
-        if let Some(version) = self.version(&lower) {
+        if let Some(version) = self.version(&span, &lower) {
             self.add(span, version, NameKind::Version);
         } else if let Some(code) = self.code(&span, text) {
             self.at = code.0.end;
@@ -392,7 +401,7 @@ impl Lexer {
         }
     }
 
-    fn version(&self, lower: &str) -> Option<String> {
+    fn version(&self, span: &Range<usize>, lower: &str) -> Option<String> {
         let number = lower.strip_prefix('v').unwrap_or(lower);
         let parts: Vec<&str> = number.split('.').collect();
         let is_dotted = parts.len() >= 2
@@ -402,9 +411,18 @@ impl Lexer {
                     && part.bytes().all(|byte| byte.is_ascii_digit())
             });
         let announced = VERSION_WORDS.contains(&self.previous[1].as_str());
-        // Two parts without a `v` may be any decimal number.
-        (is_dotted && (number.len() < lower.len() || parts.len() == 3 || announced))
-            .then(|| number.to_owned())
+        // Two parts without a `v` may be any decimal number, three a section's.
+        let is_section =
+            SECTION_WORDS.contains(&self.previous[1].as_str()) || self.opens_heading(span);
+        let is_version =
+            number.len() < lower.len() || announced || (parts.len() == 3 && !is_section);
+        (is_dotted && is_version).then(|| number.to_owned())
+    }
+
+    /// Whether what stands at `span` is a heading's number: `24.1.3. Updating`.
+    fn opens_heading(&self, span: &Range<usize>) -> bool {
+        let opens_line = span.start == 0 || self.before(span.start) == '\n';
+        opens_line && self.peek(span.end) == '.'
     }
 
     fn code(&self, span: &Range<usize>, text: &str) -> Option<(Range<usize>, String)> {
@@ -417,6 +435,12 @@ impl Lexer {
         };
         let alone = || self.chars.iter().filter(|c| !c.is_whitespace()).count() == text.len();
         if text.len() == 5 && text.chars().all(is_upper_or_digit) && digits >= 2 {
+            let measures = text.starts_with(|c: char| c.is_ascii_digit())
+                && UNITS.iter().any(|unit| text.ends_with(unit));
+            let dated = self.before(span.start) == '-' || matches!(self.peek(span.end), '-' | ':');
+            if measures || dated {
+                return None;
+            }
             let is_code = digits < 5 || announced() || alone();
             return is_code.then(|| (span.clone(), text.to_lowercase()));
         }
@@ -470,10 +494,8 @@ impl Lexer {
             return;
         }
         // "e.g." and "U.S." are abbreviations; a number before or after a dot is a number.
-        let is_name = parts
-            .iter()
-            .all(|part| part.len() >= 2 && starts_as_name(&part))
-            || text.contains('_');
+        let is_name = parts.iter().all(starts_as_name)
+            && (text.contains('_') || parts.iter().all(|part| part.len() >= 2));
         if !is_name {
             return;
         }
@@ -501,7 +523,7 @@ impl Lexer {
             let part_span = start..start + part.chars().count();
             start = part_span.end + 1;
             let part_lower = part.to_lowercase();
-            if position == 0 && !lost_space && starts_as_name(&part) {
+            if position == 0 && !lost_space && part.len() >= 3 {
                 self.add(part_span, part_lower, NameKind::Identifier);
             } else {
                 self.simple(part_span, part, &part_lower, None);
@@ -599,7 +621,9 @@ impl Lexer {
             || text.starts_with("./")
             || text.starts_with("../")
             || text.starts_with("~/");
-        let is_hidden = text.starts_with('.') && text[1..].starts_with(char::is_alphabetic);
+        let is_hidden = text.starts_with('.')
+            && text[1..].starts_with(char::is_alphabetic)
+            && self.peek(end) != '(';
         if letters < 3 || !(is_rooted || is_hidden) || text.contains("//") {
             return false;
         }
@@ -661,9 +685,11 @@ impl Lexer {
             );
             return match run {
                 "?" => (spaced && !before_end) || quoted || alone,
-                "~" | "@" | "#" | "^" => spaced || quoted,
+                "~" => spaced || quoted,
                 // Everyday signs are names where the talk is of them.
-                "<" | ">" | "=" => quoted || alone || (spaced && self.speaks_of_operators(end)),
+                "@" | "#" | "^" | "<" | ">" | "=" => {
+                    quoted || alone || (spaced && self.speaks_of_operators(end))
+                }
                 _ => false,
             };
         }
@@ -882,6 +908,8 @@ mod tests {
             ("Release 17.2", &["17.2"]),
             ("Release 17", &[]),
             ("version 9.6.1 or 9.6.24", &["9.6.1", "9.6.24"]),
+            ("42.1.3. A heading, see Section 24.1.3 or Table 9.16.2", &[]),
+            ("128MB or 256KB at 2003-04-12T04:05:06", &[]),
             ("see Section 9.16, the factor is 0.2 and 1.5 GB of 10", &[]),
         ]);
     }

@@ -33,25 +33,36 @@ pub enum QuoteFault {
 /// # Errors
 /// [`QuoteFault`] when it does not stand there or is too short to be evidence.
 pub fn find(passage: &Folded, quote: &str) -> Result<Range<usize>, QuoteFault> {
-    if is_long_enough(quote)? {
-        let found = places(passage, quote).next();
-        found
-            .map(|place| passage.span(place))
-            .ok_or(QuoteFault::NotFound)
+    find_all(passage, quote).map(|places| places[0].clone())
+}
+
+/// Everywhere `quote` stands in `passage` as evidence, in scalars of the original text; at least one place.
+///
+/// # Errors
+/// [`QuoteFault`] when it does not stand there or is too short to be evidence.
+pub fn find_all(passage: &Folded, quote: &str) -> Result<Vec<Range<usize>>, QuoteFault> {
+    let mut places = places(passage, quote);
+    let fault = if is_long_enough(quote)? {
+        QuoteFault::NotFound
     } else {
         // A short line of code is evidence as a whole; the same words inside a line are not.
-        let whole_line = |place: &Range<usize>| is_code_line(passage, place);
-        let found = places(passage, quote).find(whole_line);
-        found
-            .map(|place| passage.span(place))
-            .ok_or(QuoteFault::TooShort)
+        places.retain(|place| is_code_line(passage, place));
+        QuoteFault::TooShort
+    };
+    if places.is_empty() {
+        return Err(fault);
     }
+    Ok(places
+        .into_iter()
+        .map(|place| passage.span(place))
+        .collect())
 }
 
 /// Everywhere `text` stands in `passage`, in scalars of the original text, however short it is.
 #[must_use]
 pub fn occurrences(passage: &Folded, text: &str) -> Vec<Range<usize>> {
     places(passage, text)
+        .into_iter()
         .map(|place| passage.span(place))
         .collect()
 }
@@ -126,7 +137,7 @@ fn is_code_line(passage: &Folded, place: &Range<usize>) -> bool {
 
 /// Where the quote stands, in folded characters: as written if it stands there so, else without what writers put around
 /// quotes.
-fn places<'a>(passage: &'a Folded, quote: &str) -> Box<dyn Iterator<Item = Range<usize>> + 'a> {
+fn places(passage: &Folded, quote: &str) -> Vec<Range<usize>> {
     for written in writings(quote) {
         let folded = Folded::new(&written);
         let strict = case_marks(&folded);
@@ -147,13 +158,13 @@ fn places<'a>(passage: &'a Folded, quote: &str) -> Box<dyn Iterator<Item = Range
                     .map(|at| strict[at].then(|| folded.exact(at)))
                     .collect(),
             };
-            let mut found = needle.places_in(passage).peekable();
-            if found.peek().is_some() {
-                return Box::new(found.collect::<Vec<_>>().into_iter());
+            let found: Vec<_> = needle.places_in(passage).collect();
+            if !found.is_empty() {
+                return found;
             }
         }
     }
-    Box::new(std::iter::empty())
+    Vec::new()
 }
 
 /// The quote, and the quote without the marks that JSON and Markdown add to text.

@@ -97,8 +97,14 @@ fn split_block(text: &str, kind: BlockKind) -> Vec<(Range<usize>, SentenceKind)>
     match kind {
         BlockKind::TableHeader => Vec::new(),
         BlockKind::Prose | BlockKind::ListItem => split_prose(text),
-        BlockKind::Term => lines(text).into_iter().map(|line| (line, SentenceKind::Term)).collect(),
-        BlockKind::Code => split_code(text).into_iter().map(|part| (part, SentenceKind::Code)).collect(),
+        BlockKind::Term => lines(text)
+            .into_iter()
+            .map(|line| (line, SentenceKind::Term))
+            .collect(),
+        BlockKind::Code => split_code(text)
+            .into_iter()
+            .map(|part| (part, SentenceKind::Code))
+            .collect(),
         BlockKind::TableRow => split_row(text),
     }
 }
@@ -107,20 +113,22 @@ fn split_prose(text: &str) -> Vec<(Range<usize>, SentenceKind)> {
     prose_sentences(text)
         .into_iter()
         .map(|range| {
-            let kind = if names_only(&text[range.clone()]) { SentenceKind::Term } else { SentenceKind::Prose };
+            let kind = if names_only(&text[range.clone()]) {
+                SentenceKind::Term
+            } else {
+                SentenceKind::Prose
+            };
             (range, kind)
         })
         .collect()
 }
 
 fn split_code(text: &str) -> Vec<Range<usize>> {
-    if text.lines().count() <= LONG_CODE_LINES {
-        return vec![0..text.len()];
-    }
+    let long = text.lines().count() > LONG_CODE_LINES;
     let mut parts = Vec::new();
     let mut start = 0;
     let mut blank_since = None;
-    for line in lines(text) {
+    for line in lines(text).into_iter().filter(|_| long) {
         if text[line.clone()].trim().is_empty() {
             blank_since = blank_since.or(Some(line.start));
         } else if let Some(end) = blank_since.take() {
@@ -136,44 +144,72 @@ fn split_code(text: &str) -> Vec<Range<usize>> {
 }
 
 /// A short row is one sentence. In a long one, and in one whose cell holds paragraphs, a description is prose of its
-/// own and the short cells around it stay together.
+/// own, a listing is code, and the short cells around them stay together.
 fn split_row(text: &str) -> Vec<(Range<usize>, SentenceKind)> {
     if !text.contains('\n') && text.split_whitespace().count() <= LONG_ROW_WORDS {
         return vec![(0..text.len(), SentenceKind::Row)];
     }
     let mut sentences: Vec<(Range<usize>, SentenceKind)> = Vec::new();
-    let mut cells_start = 0;
+    let mut in_listing = false;
     for line in lines(text) {
-        let mut names: Option<Range<usize>> = None;
-        cells_start = cells_start.max(line.start);
-        for cell in pieces(text, line.clone(), '\t') {
-            if is_description(&text[cell.clone()]) {
-                sentences.extend(names.take().map(|names| (names, SentenceKind::Row)));
-                let base = cell.start;
-                sentences.extend(
-                    prose_sentences(&text[cell])
-                        .into_iter()
-                        .map(|part| (base + part.start..base + part.end, SentenceKind::Prose)),
-                );
-            } else {
-                names = Some(names.map_or(cell.start, |names| names.start)..cell.end);
-            }
+        let listing = is_preformatted(&text[line.clone()]);
+        match sentences.last_mut() {
+            Some((last, _)) if listing && in_listing => last.end = line.end,
+            _ if listing => sentences.push((line, SentenceKind::Code)),
+            _ => split_row_line(text, line, &mut sentences),
         }
-        sentences.extend(names.map(|names| (names, SentenceKind::Row)));
+        in_listing = listing;
     }
     sentences
 }
 
+fn split_row_line(
+    text: &str,
+    line: Range<usize>,
+    sentences: &mut Vec<(Range<usize>, SentenceKind)>,
+) {
+    let mut names: Option<Range<usize>> = None;
+    for cell in pieces(text, line, '\t') {
+        if is_description(&text[cell.clone()]) {
+            sentences.extend(names.take().map(|names| (names, SentenceKind::Row)));
+            let base = cell.start;
+            let parts = prose_sentences(&text[cell]).into_iter();
+            sentences.extend(
+                parts.map(|part| (base + part.start..base + part.end, SentenceKind::Prose)),
+            );
+        } else {
+            names = Some(names.map_or(cell.start, |names| names.start)..cell.end);
+        }
+    }
+    sentences.extend(names.map(|names| (names, SentenceKind::Row)));
+}
+
+/// Whether a line of a row comes from a listing: running text has its white space folded.
+fn is_preformatted(line: &str) -> bool {
+    line.starts_with(' ')
+        || line.contains("  ")
+        || line.len() > 2 && line.chars().all(|c| matches!(c, '-' | '+' | '|'))
+}
+
 /// Whether a cell's paragraph is running text rather than a signature, an example with its result, or a value.
 fn is_description(text: &str) -> bool {
-    let text = text.trim_end_matches([')', '"', '\u{201D}', ' ']);
-    text.ends_with(['.', '!', '?', ':', ';']) && text.split_whitespace().count() > TERM_WORDS && !text.contains('→')
+    if text.contains('→') || text.split_whitespace().count() <= TERM_WORDS {
+        return false;
+    }
+    let sentences = prose_sentences(text);
+    let ends = text
+        .trim_end()
+        .trim_end_matches(is_closer)
+        .ends_with(['.', '!', '?', ':', ';']);
+    ends || sentences.len() > 1
 }
 
 fn names_only(text: &str) -> bool {
     let text = text.trim();
-    is_caption(text)
-        || (!text.ends_with(['.', '!', '?', ':', ';', ')']) && text.split_whitespace().count() <= TERM_WORDS)
+    let stopped = text
+        .trim_end_matches(is_closer)
+        .ends_with(['.', '!', '?', ':', ';', '。', '！', '？']);
+    is_caption(text) || (!stopped && text.split_whitespace().count() <= TERM_WORDS)
 }
 
 /// `Table 9.53. Sequence Functions`: a number between a caption's word and its title.
@@ -181,11 +217,18 @@ fn is_caption(text: &str) -> bool {
     caption_label(text).is_some() && text.len() < 160 && !text.ends_with('.')
 }
 
-/// The bytes of `Table 9.53.` at the start of a caption.
+/// The bytes of `Table 9.53.` or `Table B.3.` at the start of a caption.
 fn caption_label(text: &str) -> Option<usize> {
-    let rest = ["Table ", "Example ", "Figure "].iter().find_map(|word| text.strip_prefix(word))?;
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
-    (digits > 0 && rest[..digits].ends_with('.')).then(|| text.len() - rest.len() + digits)
+    let rest = ["Table ", "Example ", "Figure "]
+        .iter()
+        .find_map(|word| text.strip_prefix(word))?;
+    let number = rest.split(' ').next()?;
+    let digits = number
+        .strip_prefix(|c: char| c.is_ascii_uppercase())
+        .unwrap_or(number);
+    let is_number = digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+        && digits.chars().any(|c| c.is_ascii_digit());
+    (is_number && number.ends_with('.')).then(|| text.len() - rest.len() + number.len())
 }
 
 fn lines(text: &str) -> Vec<Range<usize>> {
@@ -224,7 +267,11 @@ pub(crate) fn prose_sentences(text: &str) -> Vec<Range<usize>> {
         }
         sentences.push(base + start..base + line.len());
     }
-    sentences.into_iter().map(|range| trim(text, range)).filter(|range| !range.is_empty()).collect()
+    sentences
+        .into_iter()
+        .map(|range| trim(text, range))
+        .filter(|range| !range.is_empty())
+        .collect()
 }
 
 /// Where sentences end within one line, its own end left out.
@@ -248,7 +295,9 @@ fn sentence_ends(line: &str) -> Vec<usize> {
         while i < chars.len() && is_closer(chars[i].1) {
             i += 1;
         }
-        let Some(&(end, next)) = chars.get(i) else { break };
+        let Some(&(end, next)) = chars.get(i) else {
+            break;
+        };
         let wide = matches!(chars[stop.start].1, '。' | '！' | '？');
         if enclosed[i - 1] || end <= label || (!next.is_whitespace() && !wide) {
             continue;
@@ -298,16 +347,35 @@ fn enclosed_by_parentheses(chars: &[(usize, char)]) -> Vec<bool> {
 
 /// Whether the stop at `stop` (character indices) ends the sentence that began at `start`, `next` being the first
 /// character after it and its closers.
-fn ends_sentence(line: &str, chars: &[(usize, char)], start: usize, stop: Range<usize>, next: usize) -> bool {
-    let Some(before) = stop.start.checked_sub(1).map(|i| chars[i].1) else { return false };
+fn ends_sentence(
+    line: &str,
+    chars: &[(usize, char)],
+    start: usize,
+    stop: Range<usize>,
+    next: usize,
+) -> bool {
+    let Some(before) = stop.start.checked_sub(1).map(|i| chars[i].1) else {
+        return false;
+    };
     // A stop that stands alone is an operator (`?`, `!`) or a placeholder (`ALTER ... SET`), not punctuation.
-    if before.is_whitespace() || !(before.is_alphanumeric() || is_closer(before) || matches!(before, '%' | '*' | '_' | '+' | '#' | '`')) {
+    if before.is_whitespace()
+        || !(before.is_alphanumeric()
+            || is_closer(before)
+            || matches!(before, '%' | '*' | '_' | '+' | '#' | '`' | '\\'))
+    {
         return false;
     }
     let word = word_before(line, chars, start, stop.start);
-    let follower: String =
-        chars[next..].iter().map(|&(_, c)| c).skip_while(|c| c.is_whitespace()).take_while(|c| !c.is_whitespace()).collect();
-    let Some(first) = follower.chars().find(|c| !matches!(c, '(' | '[' | '"' | '\'' | '“' | '‘' | '«' | '`')) else {
+    let follower: String = chars[next..]
+        .iter()
+        .map(|&(_, c)| c)
+        .skip_while(|c| c.is_whitespace())
+        .take_while(|c| !c.is_whitespace())
+        .collect();
+    let Some(first) = follower
+        .chars()
+        .find(|c| !matches!(c, '(' | '[' | '"' | '\'' | '“' | '‘' | '«' | '`'))
+    else {
         return follower.is_empty();
     };
     let ellipsis = stop.len() > 1 || chars[stop.start].1 == '…';
@@ -356,11 +424,19 @@ fn word_before<'a>(line: &'a str, chars: &[(usize, char)], start: usize, stop: u
         from -= 1;
     }
     let mut at = from;
-    while at < stop && matches!(chars[at].1, '(' | '[' | '"' | '\'' | '“' | '‘' | '«' | '`' | '—' | '-') {
+    while at < stop
+        && matches!(
+            chars[at].1,
+            '(' | '[' | '"' | '\'' | '“' | '‘' | '«' | '`' | '—' | '-'
+        )
+    {
         at += 1;
     }
     let before = line[..chars[from].0].trim_end();
-    let previous = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let previous = before
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
     Word {
         text: &line[chars[at.min(stop - 1)].0..chars[stop].0],
         at_start: chars[start..from].iter().all(|(_, c)| c.is_whitespace()),
@@ -380,14 +456,289 @@ enum Abbreviation {
 fn abbreviation(word: &str) -> Option<Abbreviation> {
     let lower = word.to_lowercase();
     match lower.as_str() {
-        "e.g" | "i.e" | "eg" | "ie" | "vs" | "cf" | "viz" | "resp" | "approx" | "ca" | "mr" | "mrs" | "ms" | "dr" | "prof"
-        | "st" | "incl" | "excl" => Some(Abbreviation::Never),
-        "no" | "nos" | "fig" | "figs" | "eq" | "sec" | "sect" | "ch" | "chap" | "vol" | "pp" | "p" | "art" | "para" | "ver"
-        | "v" => Some(Abbreviation::BeforeNumber),
-        "etc" | "al" | "inc" | "ltd" | "co" | "corp" | "jr" | "sr" | "a.m" | "p.m" | "u.s" | "jan" | "feb" | "mar" | "apr"
-        | "jun" | "jul" | "aug" | "sep" | "sept" | "oct" | "nov" | "dec" | "min" | "max" | "est" | "dept" => {
-            Some(Abbreviation::BeforeCapital)
-        }
+        "e.g" | "i.e" | "eg" | "ie" | "vs" | "cf" | "viz" | "resp" | "approx" | "ca" | "mr"
+        | "mrs" | "ms" | "dr" | "prof" | "st" | "incl" | "excl" => Some(Abbreviation::Never),
+        "no" | "nos" | "fig" | "figs" | "eq" | "sec" | "sect" | "ch" | "chap" | "vol" | "pp"
+        | "p" | "art" | "para" | "ver" | "v" => Some(Abbreviation::BeforeNumber),
+        "etc" | "al" | "inc" | "ltd" | "co" | "corp" | "jr" | "sr" | "a.m" | "p.m" | "u.s"
+        | "jan" | "feb" | "mar" | "apr" | "jun" | "jul" | "aug" | "sep" | "sept" | "oct"
+        | "nov" | "dec" | "min" | "max" | "est" | "dept" => Some(Abbreviation::BeforeCapital),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Sentence, SentenceKind, split};
+    use crate::chunk::{Chunk, Span};
+    use crate::document::BlockKind::{self, Code, ListItem, Prose, TableHeader, TableRow, Term};
+
+    fn chunk(blocks: &[(BlockKind, &str)]) -> Chunk {
+        let mut text = String::new();
+        let mut spans = Vec::new();
+        for (kind, block) in blocks {
+            if !spans.is_empty() {
+                text.push('\n');
+            }
+            let start = text.chars().count();
+            text.push_str(block);
+            spans.push(Span {
+                kind: *kind,
+                start,
+                end: text.chars().count(),
+            });
+        }
+        Chunk {
+            ordinal: 0,
+            heading: vec!["Page".to_owned()],
+            anchor: String::new(),
+            text,
+            page_offset: 0,
+            tokens: 0,
+            anchors: Vec::new(),
+            spans,
+        }
+    }
+
+    fn slice(text: &str, sentence: &Sentence) -> String {
+        text.chars()
+            .skip(sentence.start)
+            .take(sentence.end - sentence.start)
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(kind: BlockKind, block: &str, expected: &[(SentenceKind, &str)]) {
+        let chunk = chunk(&[(kind, block)]);
+        let sentences: Vec<_> = split(&chunk)
+            .iter()
+            .map(|s| (s.kind, slice(&chunk.text, s)))
+            .collect();
+        let sentences: Vec<_> = sentences
+            .iter()
+            .map(|(kind, text)| (*kind, text.as_str()))
+            .collect();
+        assert_eq!(sentences, expected);
+    }
+
+    /// Sentences written one after the other are found again.
+    #[track_caller]
+    fn check_prose(sentences: &[&str]) {
+        let expected: Vec<_> = sentences
+            .iter()
+            .map(|text| (SentenceKind::Prose, *text))
+            .collect();
+        check(Prose, &sentences.join(" "), &expected);
+    }
+
+    #[test]
+    fn stops_that_end_a_sentence() {
+        check_prose(&[
+            "The server writes pages first.",
+            "It then flushes the log!",
+            "Does it wait for that?",
+            "It does.",
+        ]);
+        check_prose(&[
+            "The server starts anew.",
+            "wal_level decides what it logs.",
+            "pg_dump does not care.",
+        ]);
+        check_prose(&[
+            "They call this “freezing.”",
+            "It costs time.",
+            "(That is rarely noticed.)",
+            "It is needed.",
+        ]);
+        check_prose(&[
+            "It is replaced by version 9.",
+            "The next one differs.",
+            "There is no plan B.",
+            "Nobody minds.",
+        ]);
+        check_prose(&[
+            "Rows are sorted, merged, etc.",
+            "Nothing is written before that.",
+        ]);
+        check_prose(&["設定は再起動後に有効です。", "次に確認します。"]);
+    }
+
+    #[test]
+    fn stops_that_end_nothing() {
+        for text in [
+            "Some types, e.g. Numbers, are kept as they are.",
+            "That is, i.e. in short, the whole of it vs. a part of it, cf. Section 5 above.",
+            "It came with 17.2 and is described in Fig. 3 and in No. 5 of the list.",
+            "The view pg_catalog.pg_class holds it, as does the file postgresql.conf of the server.",
+            "A command of the form ALTER ... SET TABLESPACE moves it there.",
+            "The operator ? tests for a key and ! negates what follows it.",
+            "The call nextval('foo. Bar') takes a name (see there. It is short) and returns it.",
+            "The words 'a stop.' are quoted here and there.",
+            "The first to do so was Donald J. Smith in that year.",
+        ] {
+            check_prose(&[text]);
+        }
+    }
+
+    #[test]
+    fn numbers_that_open_an_item_stay_with_it() {
+        check(
+            ListItem,
+            "1. Stop the server. Wait a moment.",
+            &[
+                (SentenceKind::Prose, "1. Stop the server."),
+                (SentenceKind::Prose, "Wait a moment."),
+            ],
+        );
+    }
+
+    #[test]
+    fn names_without_a_sentence_are_terms() {
+        check(
+            Term,
+            "fsync (boolean)\n-F",
+            &[
+                (SentenceKind::Term, "fsync (boolean)"),
+                (SentenceKind::Term, "-F"),
+            ],
+        );
+        for (kind, name) in [
+            (Prose, "Note"),
+            (ListItem, "CREATE TABLE"),
+            (Prose, "Table 9.1. What There Is to See"),
+            (ListItem, "now()"),
+        ] {
+            check(kind, name, &[(SentenceKind::Term, name)]);
+        }
+    }
+
+    #[test]
+    fn code_is_whole_unless_very_long() {
+        let short = "SELECT 1;\n\n-- It goes on. And on.\n    SELECT 2;";
+        check(Code, short, &[(SentenceKind::Code, short)]);
+        let part = "x := 1;\n".repeat(40);
+        let long = format!("{part}\n{part}\n{part}");
+        let part = part.trim_end();
+        check(
+            Code,
+            long.trim_end(),
+            &[
+                (SentenceKind::Code, part),
+                (SentenceKind::Code, part),
+                (SentenceKind::Code, part),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_short_row_is_one_row() {
+        check(
+            TableRow,
+            "ROW SHARE\t\tX",
+            &[(SentenceKind::Row, "ROW SHARE\t\tX")],
+        );
+        check(TableHeader, "Mode\tConflicts", &[]);
+    }
+
+    #[test]
+    fn a_function_s_row_gives_its_signature_description_and_example() {
+        check(
+            TableRow,
+            "next_value ( name ) → bigint\nAdvances the counter by one. The new value is returned.\nnext_value('a') → 2",
+            &[
+                (SentenceKind::Row, "next_value ( name ) → bigint"),
+                (SentenceKind::Prose, "Advances the counter by one."),
+                (SentenceKind::Prose, "The new value is returned."),
+                (SentenceKind::Row, "next_value('a') → 2"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_listing_in_a_row_is_code() {
+        check(
+            TableRow,
+            "list_all ( )\nReturns all there is. For example,\n  value\n-------\n 1. One\n 2. Two\nNothing is left out by it.",
+            &[
+                (SentenceKind::Row, "list_all ( )"),
+                (SentenceKind::Prose, "Returns all there is."),
+                (SentenceKind::Prose, "For example,"),
+                (SentenceKind::Code, "value\n-------\n 1. One\n 2. Two"),
+                (SentenceKind::Prose, "Nothing is left out by it."),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_long_description_in_a_row_is_prose() {
+        let first = format!(
+            "The column counts {} of the server.",
+            "very many of the things ".repeat(10).trim()
+        );
+        let row = format!("seq_scan\tbigint\t{first} It is never reset.\tyes");
+        check(
+            TableRow,
+            &row,
+            &[
+                (SentenceKind::Row, "seq_scan\tbigint"),
+                (SentenceKind::Prose, &first),
+                (SentenceKind::Prose, "It is never reset."),
+                (SentenceKind::Row, "yes"),
+            ],
+        );
+    }
+
+    fn any_block() -> impl Strategy<Value = (BlockKind, String)> {
+        let kind = prop::sample::select(vec![Prose, ListItem, Term, Code, TableHeader, TableRow]);
+        let piece = prop::sample::select(vec![
+            "word",
+            "Name",
+            "e.g.",
+            "17.2",
+            ". ",
+            "... ",
+            " ",
+            "  ",
+            "\n",
+            "\t",
+            "(",
+            ")",
+            "? ",
+            "é",
+            "。",
+            "→",
+            "No. ",
+            "'",
+            "A. ",
+            "it ends. ",
+        ]);
+        (kind, prop::collection::vec(piece, 1..60))
+            .prop_map(|(kind, pieces)| (kind, format!("x{}", pieces.concat())))
+    }
+
+    proptest! {
+        #[test]
+        fn sentences_ascend_are_trimmed_and_cover_everything(blocks in prop::collection::vec(any_block(), 1..6)) {
+            let blocks: Vec<(BlockKind, &str)> = blocks.iter().map(|(kind, text)| (*kind, text.as_str())).collect();
+            let chunk = chunk(&blocks);
+            let scalars: Vec<char> = chunk.text.chars().collect();
+            let mut covered = vec![false; scalars.len()];
+            let mut last = 0;
+            for sentence in split(&chunk) {
+                prop_assert!(sentence.start >= last && sentence.start < sentence.end && sentence.end <= scalars.len());
+                prop_assert!(!scalars[sentence.start].is_whitespace() && !scalars[sentence.end - 1].is_whitespace());
+                covered[sentence.start..sentence.end].fill(true);
+                last = sentence.end;
+            }
+            for span in &chunk.spans {
+                for at in span.start..span.end {
+                    let wanted = span.kind != TableHeader && !scalars[at].is_whitespace();
+                    prop_assert!(covered[at] || !wanted, "{:?} at {at} of {:?}", scalars[at], chunk.text);
+                    prop_assert!(!covered[at] || span.kind != TableHeader);
+                }
+            }
+        }
     }
 }

@@ -41,7 +41,8 @@ fn cut_before(text: &str, limit: usize) -> usize {
     let head = &text[..end];
     let after_line = head.char_indices().rev().find_map(|(at, c)| {
         let next = at + c.len_utf8();
-        (c == '\n' && text[next..].starts_with(|n: char| !n.is_whitespace() && n != '/')).then_some(next)
+        (c == '\n' && text[next..].starts_with(|n: char| !n.is_whitespace() && n != '/'))
+            .then_some(next)
     });
     after_line
         .or_else(|| head.rfind(' ').filter(|&at| at > 0))
@@ -61,7 +62,12 @@ mod tests {
 
     #[test]
     fn c246_special_tokens_are_plain_text() {
-        for text in ["<|endoftext|>", "<|im_start|>", "<|endofprompt|>", "before <|endoftext|> after"] {
+        for text in [
+            "<|endoftext|>",
+            "<|im_start|>",
+            "<|endofprompt|>",
+            "before <|endoftext|> after",
+        ] {
             assert!(count(text) > 3, "{text:?} was read as a special token");
         }
     }

@@ -18,7 +18,13 @@ pub(crate) fn parse(html: &str, fallback: &str) -> (String, Laid) {
     let content = content_root(root);
     let docbook = is_docbook(root);
     let title = title(root, content, docbook).unwrap_or_else(|| fallback.to_owned());
-    let mut walk = Walk { page: PageWriter::new(&title), content, docbook, in_content: false, pre: 0 };
+    let mut walk = Walk {
+        page: PageWriter::new(&title),
+        content,
+        docbook,
+        in_content: false,
+        pre: 0,
+    };
     walk.page.mute();
     walk.element(root);
     walk.page.unmute();
@@ -94,7 +100,8 @@ impl<'a> Walk<'a> {
         let value = element.value();
         if let Some(title) = docbook_title(element).filter(|_| self.docbook) {
             let depth = self.page.depth();
-            self.page.enter(&text_of(title), stable_id(value).unwrap_or_default(), None);
+            self.page
+                .enter(&text_of(title), stable_id(value).unwrap_or_default(), None);
             self.bounded(element);
             self.page.leave(depth);
             return;
@@ -125,7 +132,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn of_kind(&mut self, kind: BlockKind, element: ElementRef<'a>, walk: fn(&mut Self, ElementRef<'a>)) {
+    fn of_kind(
+        &mut self,
+        kind: BlockKind,
+        element: ElementRef<'a>,
+        walk: fn(&mut Self, ElementRef<'a>),
+    ) {
         let before = self.page.set_kind(kind);
         walk(self, element);
         self.page.set_kind(before);
@@ -160,7 +172,8 @@ impl<'a> Walk<'a> {
             let level = element.value().name().as_bytes()[1] - b'0';
             let title = text_of(element);
             if !title.is_empty() {
-                self.page.enter(&title, heading_id(element).unwrap_or_default(), Some(level));
+                self.page
+                    .enter(&title, heading_id(element).unwrap_or_default(), Some(level));
             }
             self.muted(element);
         } else if is_docbook_section_title(element) {
@@ -180,13 +193,19 @@ impl<'a> Walk<'a> {
         }
         self.page.bound();
         let rows: Vec<ElementRef<'a>> = rows_of(table).collect();
-        let caption = table.child_elements().find(|child| child.value().name() == "caption");
+        let caption = table
+            .child_elements()
+            .find(|child| child.value().name() == "caption");
         if let Some(caption) = caption {
             self.element(caption);
         }
         let header_rows = rows.iter().take_while(|row| is_header_row(**row)).count();
         // A table of nothing but heading cells has no header to repeat.
-        let header_rows = if header_rows == rows.len() { 0 } else { header_rows };
+        let header_rows = if header_rows == rows.len() {
+            0
+        } else {
+            header_rows
+        };
         if header_rows > 0 {
             self.page.start_row(BlockKind::TableHeader);
             for row in &rows[..header_rows] {
@@ -223,7 +242,9 @@ impl<'a> Walk<'a> {
     }
 
     fn cells(&mut self, row: ElementRef<'a>) {
-        let cells = row.child_elements().filter(|cell| matches!(cell.value().name(), "td" | "th"));
+        let cells = row
+            .child_elements()
+            .filter(|cell| matches!(cell.value().name(), "td" | "th"));
         for (column, cell) in cells.enumerate() {
             if column > 0 {
                 self.page.cell();
@@ -238,7 +259,9 @@ impl<'a> Walk<'a> {
     /// DocBook lays out some lists as a table; each of its cells is an item.
     fn simple_list(&mut self, table: ElementRef<'a>) {
         for row in rows_of(table) {
-            let cells = row.child_elements().filter(|cell| matches!(cell.value().name(), "td" | "th"));
+            let cells = row
+                .child_elements()
+                .filter(|cell| matches!(cell.value().name(), "td" | "th"));
             for (column, cell) in cells.enumerate() {
                 self.page.start_item();
                 if column > 0 {
@@ -253,7 +276,10 @@ impl<'a> Walk<'a> {
 
 /// Where the blocks are: the page's main part if it names one.
 fn content_root(root: ElementRef<'_>) -> ElementRef<'_> {
-    let find = |wanted: fn(&Element) -> bool| root.descendent_elements().find(|element| wanted(element.value()));
+    let find = |wanted: fn(&Element) -> bool| {
+        root.descendent_elements()
+            .find(|element| wanted(element.value()))
+    };
     find(|element| element.name() == "main" || element.attr("role") == Some("main"))
         .or_else(|| find(|element| element.name() == "article"))
         .or_else(|| find(|element| element.name() == "body"))
@@ -265,10 +291,19 @@ fn title(root: ElementRef<'_>, content: ElementRef<'_>, docbook: bool) -> Option
     content
         .descendent_elements()
         .find_map(|element| docbook_title(element).filter(|_| docbook))
-        .or_else(|| content.descendent_elements().find(|element| element.value().name() == "h1"))
+        .or_else(|| {
+            content
+                .descendent_elements()
+                .find(|element| element.value().name() == "h1")
+        })
         .map(text_of)
         .and_then(named)
-        .or_else(|| root.descendent_elements().find(|e| e.value().name() == "title").map(text_of).and_then(named))
+        .or_else(|| {
+            root.descendent_elements()
+                .find(|e| e.value().name() == "title")
+                .map(text_of)
+                .and_then(named)
+        })
 }
 
 fn is_docbook(root: ElementRef<'_>) -> bool {
@@ -278,15 +313,38 @@ fn is_docbook(root: ElementRef<'_>) -> bool {
 }
 
 const DOCBOOK_SECTIONS: [&str; 22] = [
-    "sect1", "sect2", "sect3", "sect4", "sect5", "section", "simplesect", "refentry", "refsect1", "refsect2", "refsect3",
-    "refsection", "chapter", "appendix", "preface", "part", "book", "reference", "bibliography", "glossary", "index",
+    "sect1",
+    "sect2",
+    "sect3",
+    "sect4",
+    "sect5",
+    "section",
+    "simplesect",
+    "refentry",
+    "refsect1",
+    "refsect2",
+    "refsect3",
+    "refsection",
+    "chapter",
+    "appendix",
+    "preface",
+    "part",
+    "book",
+    "reference",
+    "bibliography",
+    "glossary",
+    "index",
     "article",
 ];
 
 /// The heading that names a DocBook section; `None` for any other element.
 fn docbook_title(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
     let value = element.value();
-    if value.name() != "div" || !value.classes().any(|class| DOCBOOK_SECTIONS.contains(&class)) {
+    if value.name() != "div"
+        || !value
+            .classes()
+            .any(|class| DOCBOOK_SECTIONS.contains(&class))
+    {
         return None;
     }
     let is_heading = |candidate: &ElementRef<'_>| is_heading(candidate.value().name());
@@ -294,7 +352,10 @@ fn docbook_title(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
         .child_elements()
         .take(6)
         .find_map(|child| match child.value().name() {
-            "div" if has_class(child.value(), "titlepage") || has_class(child.value(), "refnamediv") => {
+            "div"
+                if has_class(child.value(), "titlepage")
+                    || has_class(child.value(), "refnamediv") =>
+            {
                 child.descendent_elements().find(is_heading)
             }
             _ => Some(child).filter(is_heading),
@@ -303,10 +364,20 @@ fn docbook_title(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
 
 /// Whether a heading on a DocBook page names a section (or a part of a reference page's first one).
 fn is_docbook_section_title(heading: ElementRef<'_>) -> bool {
-    heading.ancestors().filter_map(ElementRef::wrap).take(4).any(|ancestor| {
-        let value = ancestor.value();
-        value.classes().any(|class| matches!(class, "titlepage" | "refnamediv" | "refsynopsisdiv"))
-    }) || heading.parent().and_then(ElementRef::wrap).is_some_and(|parent| docbook_title(parent) == Some(heading))
+    heading
+        .ancestors()
+        .filter_map(ElementRef::wrap)
+        .take(4)
+        .any(|ancestor| {
+            let value = ancestor.value();
+            value
+                .classes()
+                .any(|class| matches!(class, "titlepage" | "refnamediv" | "refsynopsisdiv"))
+        })
+        || heading
+            .parent()
+            .and_then(ElementRef::wrap)
+            .is_some_and(|parent| docbook_title(parent) == Some(heading))
 }
 
 fn is_heading(name: &str) -> bool {
@@ -318,13 +389,18 @@ fn heading_id(heading: ElementRef<'_>) -> Option<&str> {
     let own = stable_id(heading.value());
     let inner = || {
         heading.descendent_elements().skip(1).find_map(|element| {
-            stable_id(element.value()).or_else(|| element.attr("name").filter(|_| element.value().name() == "a"))
+            stable_id(element.value()).or_else(|| {
+                element
+                    .attr("name")
+                    .filter(|_| element.value().name() == "a")
+            })
         })
     };
     let outer = || {
         let parent = heading.parent().and_then(ElementRef::wrap)?;
         let opens = parent.child_elements().next() == Some(heading);
-        stable_id(parent.value()).filter(|_| opens && matches!(parent.value().name(), "section" | "div" | "article"))
+        stable_id(parent.value())
+            .filter(|_| opens && matches!(parent.value().name(), "section" | "div" | "article"))
     };
     own.or_else(inner).or_else(outer)
 }
@@ -333,7 +409,8 @@ fn heading_id(heading: ElementRef<'_>) -> Option<&str> {
 fn stable_id(element: &Element) -> Option<&str> {
     let id = element.id()?.trim();
     let generated = ["id-", "ftn.id-"].iter().any(|prefix| {
-        id.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        id.strip_prefix(prefix)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     });
     (!id.is_empty() && !generated).then_some(id)
 }
@@ -348,7 +425,8 @@ fn text_of(element: ElementRef<'_>) -> String {
                 let value = inner.value();
                 if value.name() == "br" {
                     text.push(' ');
-                } else if !is_unrendered(value) && !is_permalink(inner) && !is_footnote_mark(value) {
+                } else if !is_unrendered(value) && !is_permalink(inner) && !is_footnote_mark(value)
+                {
                     collect(inner, text);
                 }
             }
@@ -360,23 +438,37 @@ fn text_of(element: ElementRef<'_>) -> String {
 }
 
 fn rows_of(table: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
-    table.child_elements().flat_map(|child| -> Box<dyn Iterator<Item = ElementRef<'_>>> {
-        match child.value().name() {
-            "tr" => Box::new(std::iter::once(child)),
-            "thead" | "tbody" | "tfoot" => Box::new(child.child_elements().filter(|row| row.value().name() == "tr")),
-            _ => Box::new(std::iter::empty()),
-        }
-    })
+    table
+        .child_elements()
+        .flat_map(|child| -> Box<dyn Iterator<Item = ElementRef<'_>>> {
+            match child.value().name() {
+                "tr" => Box::new(std::iter::once(child)),
+                "thead" | "tbody" | "tfoot" => Box::new(
+                    child
+                        .child_elements()
+                        .filter(|row| row.value().name() == "tr"),
+                ),
+                _ => Box::new(std::iter::empty()),
+            }
+        })
 }
 
 fn is_header_row(row: ElementRef<'_>) -> bool {
-    let in_head = row.parent().and_then(ElementRef::wrap).is_some_and(|parent| parent.value().name() == "thead");
-    let mut cells = row.child_elements().filter(|cell| matches!(cell.value().name(), "td" | "th")).peekable();
+    let in_head = row
+        .parent()
+        .and_then(ElementRef::wrap)
+        .is_some_and(|parent| parent.value().name() == "thead");
+    let mut cells = row
+        .child_elements()
+        .filter(|cell| matches!(cell.value().name(), "td" | "th"))
+        .peekable();
     in_head || cells.peek().is_some() && cells.all(|cell| cell.value().name() == "th")
 }
 
 fn in_footnotes(row: ElementRef<'_>) -> bool {
-    row.parent().and_then(ElementRef::wrap).is_some_and(|parent| has_class(parent.value(), "footnotes"))
+    row.parent()
+        .and_then(ElementRef::wrap)
+        .is_some_and(|parent| has_class(parent.value(), "footnotes"))
 }
 
 fn has_class(element: &Element, class: &str) -> bool {
@@ -387,11 +479,27 @@ fn has_class(element: &Element, class: &str) -> bool {
 fn is_unrendered(element: &Element) -> bool {
     matches!(
         element.name(),
-        "head" | "script" | "style" | "template" | "noscript" | "svg" | "iframe" | "object" | "audio" | "video" | "canvas"
-            | "select" | "textarea" | "datalist"
+        "head"
+            | "script"
+            | "style"
+            | "template"
+            | "noscript"
+            | "svg"
+            | "iframe"
+            | "object"
+            | "audio"
+            | "video"
+            | "canvas"
+            | "select"
+            | "textarea"
+            | "datalist"
     ) || element.attr("hidden").is_some()
         || element.attr("style").is_some_and(|style| {
-            let style: String = style.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
+            let style: String = style
+                .chars()
+                .filter(|c| !c.is_whitespace())
+                .collect::<String>()
+                .to_ascii_lowercase();
             style.contains("display:none") || style.contains("visibility:hidden")
         })
 }
@@ -402,9 +510,21 @@ fn is_permalink(element: ElementRef<'_>) -> bool {
     if value.name() != "a" || !value.attr("href").is_some_and(|href| href.starts_with('#')) {
         return false;
     }
-    value.classes().any(|class| matches!(class, "id_link" | "headerlink" | "anchor" | "anchor-link" | "permalink"))
-        && element.text().flat_map(str::chars).filter(|c| c.is_alphanumeric()).count() == 0
-        || matches!(element.text().collect::<String>().trim(), "#" | "¶" | "§" | "🔗")
+    value.classes().any(|class| {
+        matches!(
+            class,
+            "id_link" | "headerlink" | "anchor" | "anchor-link" | "permalink"
+        )
+    }) && element
+        .text()
+        .flat_map(str::chars)
+        .filter(|c| c.is_alphanumeric())
+        .count()
+        == 0
+        || matches!(
+            element.text().collect::<String>().trim(),
+            "#" | "¶" | "§" | "🔗"
+        )
 }
 
 fn is_footnote_mark(element: &Element) -> bool {
@@ -413,16 +533,29 @@ fn is_footnote_mark(element: &Element) -> bool {
 
 /// Parts of the page that help to move about, and the notes at its foot.
 fn is_navigation(element: ElementRef<'_>) -> bool {
-    const CLASSES: [&str; 5] = ["navheader", "navfooter", "toc", "footnotes", "list-of-tables"];
+    const CLASSES: [&str; 5] = [
+        "navheader",
+        "navfooter",
+        "toc",
+        "footnotes",
+        "list-of-tables",
+    ];
     let value = element.value();
     let is_h1 = |inner: ElementRef<'_>| inner.value().name() == "h1";
-    let top = || element.parent().and_then(ElementRef::wrap).is_some_and(|parent| parent.value().name() == "body");
+    let top = || {
+        element
+            .parent()
+            .and_then(ElementRef::wrap)
+            .is_some_and(|parent| parent.value().name() == "body")
+    };
     match value.name() {
         "nav" | "footer" | "form" | "button" => true,
         "header" | "aside" if top() => !element.descendent_elements().any(is_h1),
         _ => {
-            matches!(value.attr("role"), Some("navigation" | "search" | "contentinfo" | "banner"))
-                || value.classes().any(|class| CLASSES.contains(&class))
+            matches!(
+                value.attr("role"),
+                Some("navigation" | "search" | "contentinfo" | "banner")
+            ) || value.classes().any(|class| CLASSES.contains(&class))
         }
     }
 }
@@ -430,16 +563,55 @@ fn is_navigation(element: ElementRef<'_>) -> bool {
 /// Whether a table arranges the page rather than facts: no table of facts holds headings or tables.
 fn is_layout(table: ElementRef<'_>) -> bool {
     matches!(table.attr("role"), Some("presentation" | "none"))
-        || table.descendent_elements().skip(1).any(|e| is_heading(e.value().name()) || e.value().name() == "table")
+        || table
+            .descendent_elements()
+            .skip(1)
+            .any(|e| is_heading(e.value().name()) || e.value().name() == "table")
 }
 
 fn is_block(name: &str) -> bool {
     is_heading(name)
         || matches!(
             name,
-            "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details" | "dialog"
-                | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "header" | "hr"
-                | "html" | "legend" | "li" | "main" | "menu" | "nav" | "ol" | "p" | "pre" | "section" | "summary" | "table"
-                | "tbody" | "td" | "tfoot" | "th" | "thead" | "tr" | "ul"
+            "address"
+                | "article"
+                | "aside"
+                | "blockquote"
+                | "body"
+                | "caption"
+                | "center"
+                | "dd"
+                | "details"
+                | "dialog"
+                | "dir"
+                | "div"
+                | "dl"
+                | "dt"
+                | "fieldset"
+                | "figcaption"
+                | "figure"
+                | "footer"
+                | "form"
+                | "header"
+                | "hr"
+                | "html"
+                | "legend"
+                | "li"
+                | "main"
+                | "menu"
+                | "nav"
+                | "ol"
+                | "p"
+                | "pre"
+                | "section"
+                | "summary"
+                | "table"
+                | "tbody"
+                | "td"
+                | "tfoot"
+                | "th"
+                | "thead"
+                | "tr"
+                | "ul"
         )
 }

@@ -27,7 +27,10 @@ pub(crate) struct Line {
 impl Line {
     /// Metadata as strings: numbers and truth values as they are written, lists joined by commas, nulls left out.
     pub(crate) fn metadata(&self) -> BTreeMap<String, String> {
-        self.metadata.iter().filter_map(|(key, value)| Some((key.clone(), as_string(value)?))).collect()
+        self.metadata
+            .iter()
+            .filter_map(|(key, value)| Some((key.clone(), as_string(value)?)))
+            .collect()
     }
 }
 
@@ -35,7 +38,13 @@ fn as_string(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
-        Value::Array(values) => Some(values.iter().filter_map(as_string).collect::<Vec<_>>().join(", ")),
+        Value::Array(values) => Some(
+            values
+                .iter()
+                .filter_map(as_string)
+                .collect::<Vec<_>>()
+                .join(", "),
+        ),
         other => Some(other.to_string()),
     }
 }

@@ -64,15 +64,47 @@ pub enum ManifestError {
 
 /// Every key, whether it is required, and what it accepts.
 const KEYS: [(&str, bool, &str); 9] = [
-    ("name", true, "a short name of letters, digits, `-`, `_` and `.`, such as \"postgresql-17\""),
+    (
+        "name",
+        true,
+        "a short name of letters, digits, `-`, `_` and `.`, such as \"postgresql-17\"",
+    ),
     ("title", true, "the corpus's name as shown to people"),
-    ("version", true, "the documentation's version as a string, such as \"17\""),
-    ("base_url", false, "an http or https URL under which the pages are public"),
-    ("licence", true, "one line naming the licence and its holder"),
-    ("text_search", true, "the name of a Postgres text-search configuration, such as \"english\""),
-    ("refusal", true, "the sentence shown when the corpus has no answer"),
-    ("folder", true, "the folder of the files, relative to the manifest's own folder or absolute"),
-    ("pages", false, "a list of file names below `folder`, such as [\"index.html\"]; leave it out for every file"),
+    (
+        "version",
+        true,
+        "the documentation's version as a string, such as \"17\"",
+    ),
+    (
+        "base_url",
+        false,
+        "an http or https URL under which the pages are public",
+    ),
+    (
+        "licence",
+        true,
+        "one line naming the licence and its holder",
+    ),
+    (
+        "text_search",
+        true,
+        "the name of a Postgres text-search configuration, such as \"english\"",
+    ),
+    (
+        "refusal",
+        true,
+        "the sentence shown when the corpus has no answer",
+    ),
+    (
+        "folder",
+        true,
+        "the folder of the files, relative to the manifest's own folder or absolute",
+    ),
+    (
+        "pages",
+        false,
+        "a list of file names below `folder`, such as [\"index.html\"]; leave it out for every file",
+    ),
 ];
 
 impl Manifest {
@@ -84,7 +116,11 @@ impl Manifest {
     /// The file that cannot be read, or the key that cannot be used.
     pub fn resolve(name_or_path: &str, corpus_dir: &Path) -> Result<Self, ManifestError> {
         let is_path = name_or_path.contains(['/', '\\']) || name_or_path.ends_with(".toml");
-        if is_path { Self::read(Path::new(name_or_path)) } else { Self::read(&corpus_dir.join(format!("{name_or_path}.toml"))) }
+        if is_path {
+            Self::read(Path::new(name_or_path))
+        } else {
+            Self::read(&corpus_dir.join(format!("{name_or_path}.toml")))
+        }
     }
 
     /// Reads the manifest in the file `path`.
@@ -93,12 +129,19 @@ impl Manifest {
     ///
     /// The file that cannot be read, or the key that cannot be used.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ManifestError::Unreadable { path: path.to_owned(), source })?;
-        let table: Table = text
-            .parse()
-            .map_err(|source| ManifestError::Syntax { path: path.to_owned(), source: Box::new(source) })?;
-        Reader { path, table: &table }.manifest()
+        let text = std::fs::read_to_string(path).map_err(|source| ManifestError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        let table: Table = text.parse().map_err(|source| ManifestError::Syntax {
+            path: path.to_owned(),
+            source: Box::new(source),
+        })?;
+        Reader {
+            path,
+            table: &table,
+        }
+        .manifest()
     }
 }
 
@@ -109,21 +152,31 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn manifest(&self) -> Result<Manifest, ManifestError> {
-        if let Some(key) = self.table.keys().find(|key| !KEYS.iter().any(|(known, ..)| known == key)) {
+        if let Some(key) = self
+            .table
+            .keys()
+            .find(|key| !KEYS.iter().any(|(known, ..)| known == key))
+        {
             let known = KEYS.map(|(known, ..)| format!("`{known}`")).join(", ");
-            return Err(self.wrong(key, format!("is not a key of a manifest; there are {known}")));
+            return Err(self.wrong(
+                key,
+                format!("is not a key of a manifest; there are {known}"),
+            ));
         }
         let folder = PathBuf::from(self.text("folder")?);
         Ok(Manifest {
             name: self.checked("name", |name| {
-                name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && !name.starts_with('.')
+                name.chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+                    && !name.starts_with('.')
             })?,
             title: self.text("title")?,
             version: self.text("version")?,
             base_url: self.base_url()?,
             licence: self.checked("licence", |licence| !licence.contains('\n'))?,
             text_search: self.checked("text_search", |name| {
-                name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c))
+                name.chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c))
             })?,
             refusal: self.text("refusal")?,
             folder: self.path.parent().unwrap_or(Path::new("")).join(folder),
@@ -136,15 +189,26 @@ impl Reader<'_> {
             return Ok(None);
         }
         let url = self.checked("base_url", |url| {
-            (url.starts_with("https://") || url.starts_with("http://")) && !url.contains(char::is_whitespace)
+            (url.starts_with("https://") || url.starts_with("http://"))
+                && !url.contains(char::is_whitespace)
         })?;
-        Ok(Some(if url.ends_with('/') { url } else { format!("{url}/") }))
+        Ok(Some(if url.ends_with('/') {
+            url
+        } else {
+            format!("{url}/")
+        }))
     }
 
     fn pages(&self) -> Result<Option<Vec<String>>, ManifestError> {
-        let Some(value) = self.table.get("pages") else { return Ok(None) };
-        let pages: Option<Vec<String>> = value.as_array().and_then(|pages| pages.iter().map(page_name).collect());
-        let pages = pages.filter(|pages| !pages.is_empty()).ok_or_else(|| self.unacceptable("pages"))?;
+        let Some(value) = self.table.get("pages") else {
+            return Ok(None);
+        };
+        let pages: Option<Vec<String>> = value
+            .as_array()
+            .and_then(|pages| pages.iter().map(page_name).collect());
+        let pages = pages
+            .filter(|pages| !pages.is_empty())
+            .ok_or_else(|| self.unacceptable("pages"))?;
         let mut seen = std::collections::HashSet::new();
         match pages.iter().find(|page| !seen.insert(page.as_str())) {
             Some(twice) => Err(self.wrong("pages", format!("lists {twice:?} twice"))),
@@ -157,7 +221,10 @@ impl Reader<'_> {
     }
 
     fn checked(&self, key: &str, accepts: impl Fn(&str) -> bool) -> Result<String, ManifestError> {
-        let value = self.table.get(key).ok_or_else(|| self.wrong(key, format!("is missing; it takes {}", accepted(key))))?;
+        let value = self
+            .table
+            .get(key)
+            .ok_or_else(|| self.wrong(key, format!("is missing; it takes {}", accepted(key))))?;
         value
             .as_str()
             .map(str::trim)
@@ -171,18 +238,26 @@ impl Reader<'_> {
     }
 
     fn wrong(&self, key: &str, problem: String) -> ManifestError {
-        ManifestError::Key { path: self.path.to_owned(), key: key.to_owned(), problem }
+        ManifestError::Key {
+            path: self.path.to_owned(),
+            key: key.to_owned(),
+            problem,
+        }
     }
 }
 
 fn accepted(key: &str) -> &'static str {
-    KEYS.iter().find(|(known, ..)| *known == key).map_or("", |(_, _, accepts)| accepts)
+    KEYS.iter()
+        .find(|(known, ..)| *known == key)
+        .map_or("", |(_, _, accepts)| accepts)
 }
 
 /// A listed page's name, if it stays below the folder.
 fn page_name(value: &Value) -> Option<String> {
     let name = value.as_str()?;
-    let below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+    let below = Path::new(name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
     (below && !name.is_empty()).then(|| name.to_owned())
 }
 
@@ -224,32 +299,71 @@ mod tests {
 
     #[test]
     fn a_base_url_ends_in_a_slash() {
-        let manifest = read(&format!("{WHOLE}\nbase_url = \"https://example.org/manual\"")).unwrap();
-        assert_eq!(manifest.base_url.as_deref(), Some("https://example.org/manual/"));
+        let manifest = read(&format!(
+            "{WHOLE}\nbase_url = \"https://example.org/manual\""
+        ))
+        .unwrap();
+        assert_eq!(
+            manifest.base_url.as_deref(),
+            Some("https://example.org/manual/")
+        );
     }
 
     #[test]
     fn mistakes_name_the_key_and_what_it_takes() {
         for (toml, expected) in [
-            (WHOLE.replace("refusal", "refusl"), "`refusl` is not a key of a manifest; there are `name`, `title`"),
-            (WHOLE.replace("version = \"3\"", ""), "`version` is missing; it takes the documentation's version as a string"),
-            (WHOLE.replace("\"3\"", "3"), "`version` takes the documentation's version as a string"),
-            (WHOLE.replace("english", "english; drop"), "`text_search` takes the name of a Postgres text-search"),
-            (format!("{WHOLE}\npages = []"), "`pages` takes a list of file names"),
-            (format!("{WHOLE}\npages = [\"../secret.md\"]"), "`pages` takes a list of file names"),
-            (format!("{WHOLE}\npages = [\"/etc/passwd\"]"), "`pages` takes a list of file names"),
-            (format!("{WHOLE}\npages = [\"a.md\", \"a.md\"]"), "`pages` lists \"a.md\" twice"),
-            (format!("{WHOLE}\nbase_url = \"ftp://x\""), "`base_url` takes an http or https URL"),
+            (
+                WHOLE.replace("refusal", "refusl"),
+                "`refusl` is not a key of a manifest; there are `name`, `title`",
+            ),
+            (
+                WHOLE.replace("version = \"3\"", ""),
+                "`version` is missing; it takes the documentation's version as a string",
+            ),
+            (
+                WHOLE.replace("\"3\"", "3"),
+                "`version` takes the documentation's version as a string",
+            ),
+            (
+                WHOLE.replace("english", "english; drop"),
+                "`text_search` takes the name of a Postgres text-search",
+            ),
+            (
+                format!("{WHOLE}\npages = []"),
+                "`pages` takes a list of file names",
+            ),
+            (
+                format!("{WHOLE}\npages = [\"../secret.md\"]"),
+                "`pages` takes a list of file names",
+            ),
+            (
+                format!("{WHOLE}\npages = [\"/etc/passwd\"]"),
+                "`pages` takes a list of file names",
+            ),
+            (
+                format!("{WHOLE}\npages = [\"a.md\", \"a.md\"]"),
+                "`pages` lists \"a.md\" twice",
+            ),
+            (
+                format!("{WHOLE}\nbase_url = \"ftp://x\""),
+                "`base_url` takes an http or https URL",
+            ),
             ("name = ".to_owned(), "manual.toml: TOML parse error"),
         ] {
             let error = read(&toml).unwrap_err();
-            assert!(error.contains(expected), "{error}\nshould contain\n{expected}");
+            assert!(
+                error.contains(expected),
+                "{error}\nshould contain\n{expected}"
+            );
         }
     }
 
     #[test]
     fn a_missing_manifest_is_named() {
         let error = Manifest::resolve("nowhere", Path::new("/nonexistent")).unwrap_err();
-        assert_eq!(error.to_string(), "cannot read the manifest /nonexistent/nowhere.toml");
+        assert_eq!(
+            error.to_string(),
+            "cannot read the manifest /nonexistent/nowhere.toml"
+        );
     }
 }

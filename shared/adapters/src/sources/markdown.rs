@@ -24,11 +24,28 @@ pub(crate) struct Markdown {
 /// Reads a file; `fallback` names one that names itself nowhere.
 pub(crate) fn parse(text: &str, fallback: &str) -> Markdown {
     let (mut metadata, body) = front_matter(text);
-    let events: Vec<Event<'_>> = Parser::new_ext(body, Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES).collect();
-    let title = metadata.remove("title").or_else(|| first_heading(&events)).unwrap_or_else(|| fallback.to_owned());
-    let mut walk = Walk { page: PageWriter::new(&title), events: &events, lists: Vec::new(), slugs: HashSet::new(), code: false };
+    let events: Vec<Event<'_>> = Parser::new_ext(
+        body,
+        Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES,
+    )
+    .collect();
+    let title = metadata
+        .remove("title")
+        .or_else(|| first_heading(&events))
+        .unwrap_or_else(|| fallback.to_owned());
+    let mut walk = Walk {
+        page: PageWriter::new(&title),
+        events: &events,
+        lists: Vec::new(),
+        slugs: HashSet::new(),
+        code: false,
+    };
     walk.run();
-    Markdown { title, metadata, page: walk.page.finish() }
+    Markdown {
+        title,
+        metadata,
+        page: walk.page.finish(),
+    }
 }
 
 /// The metadata before the text, and the text.
@@ -58,7 +75,10 @@ fn front_matter(text: &str) -> (BTreeMap<String, String>, &str) {
             && let Some((key, value)) = line.split_once(':')
         {
             let value = value.trim();
-            let value = value.strip_prefix('[').and_then(|list| list.strip_suffix(']')).unwrap_or(value);
+            let value = value
+                .strip_prefix('[')
+                .and_then(|list| list.strip_suffix(']'))
+                .unwrap_or(value);
             metadata.insert(key.trim().to_owned(), unquote(value).to_owned());
             last_key = Some(key.trim().to_owned());
         }
@@ -76,7 +96,15 @@ fn unquote(value: &str) -> &str {
 }
 
 fn first_heading(events: &[Event<'_>]) -> Option<String> {
-    let start = events.iter().position(|event| matches!(event, Event::Start(Tag::Heading { level: HeadingLevel::H1, .. })))?;
+    let start = events.iter().position(|event| {
+        matches!(
+            event,
+            Event::Start(Tag::Heading {
+                level: HeadingLevel::H1,
+                ..
+            })
+        )
+    })?;
     Some(heading_text(&events[start..])).filter(|title| !title.is_empty())
 }
 
@@ -148,8 +176,14 @@ impl Walk<'_> {
             Tag::TableHead => self.page.start_row(BlockKind::TableHeader),
             Tag::TableRow => self.page.start_row(BlockKind::TableRow),
             // The number of an item stands before its first paragraph, on the same line.
-            Tag::Paragraph if matches!(self.events.get(index.wrapping_sub(1)), Some(Event::Start(Tag::Item))) => {}
-            Tag::Paragraph | Tag::BlockQuote(_) | Tag::HtmlBlock | Tag::Table(_) => self.page.bound(),
+            Tag::Paragraph
+                if matches!(
+                    self.events.get(index.wrapping_sub(1)),
+                    Some(Event::Start(Tag::Item))
+                ) => {}
+            Tag::Paragraph | Tag::BlockQuote(_) | Tag::HtmlBlock | Tag::Table(_) => {
+                self.page.bound()
+            }
             _ => {}
         }
     }
@@ -169,7 +203,9 @@ impl Walk<'_> {
             TagEnd::Item => self.page.end_item(),
             TagEnd::TableHead | TagEnd::TableRow => self.page.end_row(),
             TagEnd::TableCell => self.page.cell(),
-            TagEnd::Paragraph | TagEnd::BlockQuote(_) | TagEnd::HtmlBlock | TagEnd::Table => self.page.bound(),
+            TagEnd::Paragraph | TagEnd::BlockQuote(_) | TagEnd::HtmlBlock | TagEnd::Table => {
+                self.page.bound()
+            }
             _ => {}
         }
     }
@@ -189,7 +225,9 @@ impl Walk<'_> {
                 .collect(),
         };
         let unique = (1..).map(|n| format!("{slug}-{n}"));
-        let anchor = std::iter::once(slug.clone()).chain(unique).find(|anchor| !self.slugs.contains(anchor));
+        let anchor = std::iter::once(slug.clone())
+            .chain(unique)
+            .find(|anchor| !self.slugs.contains(anchor));
         let anchor = anchor.unwrap_or(slug);
         self.slugs.insert(anchor.clone());
         anchor

@@ -69,12 +69,18 @@ pub fn load(manifest: &Manifest) -> Vec<Result<Document, SourceError>> {
             Ok(pages) => pages,
             Err(error) => {
                 let page = manifest.folder.display().to_string();
-                return vec![Err(SourceError { page, document: None, problem: error.into() })];
+                return vec![Err(SourceError {
+                    page,
+                    document: None,
+                    problem: error.into(),
+                })];
             }
         },
     };
-    let mut documents: Vec<Result<Document, SourceError>> =
-        pages.iter().flat_map(|page| load_page(manifest, page)).collect();
+    let mut documents: Vec<Result<Document, SourceError>> = pages
+        .iter()
+        .flat_map(|page| load_page(manifest, page))
+        .collect();
     refuse_duplicates(&mut documents);
     documents
 }
@@ -107,14 +113,21 @@ fn list(folder: &Path) -> std::io::Result<Vec<String>> {
 }
 
 fn ending(page: &str) -> String {
-    page.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
+    page.rsplit('/')
+        .next()
+        .and_then(|name| name.rsplit_once('.'))
+        .map(|(_, ending)| ending.to_ascii_lowercase())
+        .unwrap_or_default()
 }
 
 /// What an HTML page is called is its file name, links to it say so; other files lose their ending.
 fn document_id(page: &str) -> String {
     match ending(page).as_str() {
         "html" | "htm" => page.to_owned(),
-        _ => page.rsplit_once('.').map_or(page, |(stem, _)| stem).to_owned(),
+        _ => page
+            .rsplit_once('.')
+            .map_or(page, |(stem, _)| stem)
+            .to_owned(),
     }
 }
 
@@ -124,7 +137,11 @@ fn load_page(manifest: &Manifest, page: &str) -> Vec<Result<Document, SourceErro
     let lines = matches!(ending.as_str(), "jsonl" | "ndjson");
     let failed = |problem: SourceProblem| {
         let document = (!lines).then(|| id.clone());
-        vec![Err(SourceError { page: page.to_owned(), document, problem })]
+        vec![Err(SourceError {
+            page: page.to_owned(),
+            document,
+            problem,
+        })]
     };
     if !ENDINGS.contains(&ending.as_str()) {
         return failed(SourceProblem::UnknownFormat);
@@ -164,25 +181,41 @@ fn load_page(manifest: &Manifest, page: &str) -> Vec<Result<Document, SourceErro
 fn load_lines(manifest: &Manifest, page: &str, text: &str) -> Vec<Result<Document, SourceError>> {
     let mut documents = Vec::new();
     for (number, line) in jsonl::parse(text) {
-        let failed = |document, problem| SourceError { page: format!("{page}:{number}"), document, problem };
+        let failed = |document, problem| SourceError {
+            page: format!("{page}:{number}"),
+            document,
+            problem,
+        };
         documents.push(match line {
             Err(error) => Err(failed(None, error.into())),
             Ok(line) => {
-                let title = line.title.as_deref().map(page::fold).filter(|title| !title.is_empty());
+                let title = line
+                    .title
+                    .as_deref()
+                    .map(page::fold)
+                    .filter(|title| !title.is_empty());
                 let title = title.unwrap_or_else(|| line.id.clone());
                 let laid = text::parse_body(&line.text.replace('\0', ""), &title);
-                let url = line.url.clone().unwrap_or_else(|| match &manifest.base_url {
-                    Some(base) => format!("{base}{}", encode_path(&line.id)),
-                    None => own_url(&line.id),
-                });
+                let url = line
+                    .url
+                    .clone()
+                    .unwrap_or_else(|| match &manifest.base_url {
+                        Some(base) => format!("{base}{}", encode_path(&line.id)),
+                        None => own_url(&line.id),
+                    });
                 let metadata = line.metadata();
                 let id = line.id;
-                document(id.clone(), title, url, metadata, laid).ok_or_else(|| failed(Some(id), SourceProblem::Empty))
+                document(id.clone(), title, url, metadata, laid)
+                    .ok_or_else(|| failed(Some(id), SourceProblem::Empty))
             }
         });
     }
     if documents.is_empty() {
-        documents.push(Err(SourceError { page: page.to_owned(), document: None, problem: SourceProblem::Empty }));
+        documents.push(Err(SourceError {
+            page: page.to_owned(),
+            document: None,
+            problem: SourceProblem::Empty,
+        }));
     }
     documents
 }
@@ -202,8 +235,19 @@ fn document(
     metadata: BTreeMap<String, String>,
     laid: Laid,
 ) -> Option<Document> {
-    let Laid { page_text, sections } = laid;
-    (!sections.is_empty()).then_some(Document { id, title, url, metadata, page_text, sections })
+    let Laid {
+        page_text,
+        sections,
+    } = laid;
+    // A page of nothing but links to others is whole, it only yields no chunk.
+    (!page_text.is_empty()).then_some(Document {
+        id,
+        title,
+        url,
+        metadata,
+        page_text,
+        sections,
+    })
 }
 
 fn refuse_duplicates(documents: &mut [Result<Document, SourceError>]) {
@@ -213,7 +257,11 @@ fn refuse_duplicates(documents: &mut [Result<Document, SourceError>]) {
         if !seen.insert(document.id.clone()) {
             let id = document.id.clone();
             let problem = SourceProblem::DuplicateId(id.clone());
-            *entry = Err(SourceError { page: id.clone(), document: None, problem });
+            *entry = Err(SourceError {
+                page: id.clone(),
+                document: None,
+                problem,
+            });
         }
     }
 }

@@ -71,7 +71,12 @@ impl PageWriter {
             pending: Pending::default(),
             pending_raw: String::new(),
             open: None,
-            contexts: vec![Context { id: 0, title: fold(title), anchor: String::new(), level: None }],
+            contexts: vec![Context {
+                id: 0,
+                title: fold(title),
+                anchor: String::new(),
+                level: None,
+            }],
             sections: Vec::new(),
             next_context: 1,
             kind: BlockKind::Prose,
@@ -147,7 +152,10 @@ impl PageWriter {
 
     /// Ends the row.
     pub(crate) fn end_row(&mut self) {
-        self.pending = Pending { line: true, ..Pending::default() };
+        self.pending = Pending {
+            line: true,
+            ..Pending::default()
+        };
         self.close();
         self.row = None;
     }
@@ -205,7 +213,11 @@ impl PageWriter {
         self.bound();
         self.anchor = None;
         if let Some(level) = level {
-            while self.contexts.last().is_some_and(|open| open.level.is_some_and(|open| open >= level)) {
+            while self
+                .contexts
+                .last()
+                .is_some_and(|open| open.level.is_some_and(|open| open >= level))
+            {
                 self.contexts.pop();
             }
         }
@@ -219,7 +231,12 @@ impl PageWriter {
             anchor.clone_into(&mut page.anchor);
             return;
         }
-        self.contexts.push(Context { id, title, anchor: anchor.to_owned(), level });
+        self.contexts.push(Context {
+            id,
+            title,
+            anchor: anchor.to_owned(),
+            level,
+        });
     }
 
     /// Closes sections until `depth` are open.
@@ -232,7 +249,14 @@ impl PageWriter {
     /// The page.
     pub(crate) fn finish(mut self) -> Laid {
         self.close();
-        Laid { page_text: self.text, sections: self.sections.into_iter().map(|(_, section)| section).collect() }
+        Laid {
+            page_text: self.text,
+            sections: self
+                .sections
+                .into_iter()
+                .map(|(_, section)| section)
+                .collect(),
+        }
     }
 
     /// Writes the white space that is owed and makes sure that a block is open, unless muted.
@@ -274,7 +298,12 @@ impl PageWriter {
         };
         self.item_begins = false;
         let anchor = self.anchor.take();
-        self.open = Some(OpenBlock { kind, anchor, byte: self.text.len(), offset: self.scalars });
+        self.open = Some(OpenBlock {
+            kind,
+            anchor,
+            byte: self.text.len(),
+            offset: self.scalars,
+        });
     }
 
     fn close(&mut self) {
@@ -291,8 +320,16 @@ impl PageWriter {
             _ => self.sections.push((
                 context,
                 Section {
-                    heading: self.contexts.iter().map(|context| context.title.clone()).collect(),
-                    anchor: self.contexts.last().map(|context| context.anchor.clone()).unwrap_or_default(),
+                    heading: self
+                        .contexts
+                        .iter()
+                        .map(|context| context.title.clone())
+                        .collect(),
+                    anchor: self
+                        .contexts
+                        .last()
+                        .map(|context| context.anchor.clone())
+                        .unwrap_or_default(),
                     blocks: vec![block],
                 },
             )),

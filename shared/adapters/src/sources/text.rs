@@ -14,7 +14,11 @@ const TITLE_CHARS: usize = 120;
 /// A text's title, page text and sections; `fallback` names a text whose first line is no title.
 pub(crate) fn parse(text: &str, fallback: &str) -> (String, Laid) {
     let paragraphs = paragraphs(text);
-    let first = paragraphs.first().and_then(|paragraph| paragraph.first()).map(|line| fold(line)).unwrap_or_default();
+    let first = paragraphs
+        .first()
+        .and_then(|paragraph| paragraph.first())
+        .map(|line| fold(line))
+        .unwrap_or_default();
     let named = !first.is_empty() && first.chars().count() <= TITLE_CHARS;
     let title = if named { first } else { fallback.to_owned() };
     // A title on a line of its own is a heading; one that runs on is the paragraph's first line as well.
@@ -47,7 +51,10 @@ fn paragraphs(text: &str) -> Vec<Vec<&str>> {
 
 fn write_paragraphs(paragraphs: &[Vec<&str>], page: &mut PageWriter) {
     for paragraph in paragraphs {
-        if paragraph.iter().all(|line| line.starts_with("    ") || line.starts_with('\t')) {
+        if paragraph
+            .iter()
+            .all(|line| line.starts_with("    ") || line.starts_with('\t'))
+        {
             page.set_kind(BlockKind::Code);
             page.raw(&paragraph.join("\n"));
             page.end_raw();
@@ -81,12 +88,16 @@ enum Item<'a> {
 
 fn item(line: &str) -> Option<Item<'_>> {
     let line = line.trim_start();
-    if let Some(text) = ["- ", "* ", "• "].iter().find_map(|bullet| line.strip_prefix(bullet)) {
+    if let Some(text) = ["- ", "* ", "• "]
+        .iter()
+        .find_map(|bullet| line.strip_prefix(bullet))
+    {
         return Some(Item::Bullet(text));
     }
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = line.len() - rest.len();
-    ((1..=3).contains(&digits) && (rest.starts_with(". ") || rest.starts_with(") "))).then_some(Item::Numbered)
+    ((1..=3).contains(&digits) && (rest.starts_with(". ") || rest.starts_with(") ")))
+        .then_some(Item::Numbered)
 }
 
 #[cfg(test)]
@@ -101,7 +112,11 @@ mod tests {
         let (title, page) = parse(text, "hours");
         assert_eq!(title, "Opening hours");
         assert_eq!(page.sections.len(), 1);
-        let blocks: Vec<_> = page.sections[0].blocks.iter().map(|block| (block.kind, block.text.as_str())).collect();
+        let blocks: Vec<_> = page.sections[0]
+            .blocks
+            .iter()
+            .map(|block| (block.kind, block.text.as_str()))
+            .collect();
         assert_eq!(
             blocks,
             [
