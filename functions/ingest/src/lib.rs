@@ -3,6 +3,9 @@
 //! Nothing about building a version is decided here, see [`app::ingest`]. What a person reads goes to standard output,
 //! how far it is to standard error; exit codes tell scripts what to do next.
 
+// The AWS client and the runtime nest futures deeper than the compiler looks by itself.
+#![recursion_limit = "256"]
+
 mod command;
 mod lambda;
 mod wire;
