@@ -80,7 +80,10 @@ mod tests {
     fn reads_every_form() {
         check("", Ok(ingest(None, None)));
         check("handbook", Ok(ingest(Some("handbook"), None)));
-        check("--time 60 my/docs.toml", Ok(ingest(Some("my/docs.toml"), Some(60))));
+        check(
+            "--time 60 my/docs.toml",
+            Ok(ingest(Some("my/docs.toml"), Some(60))),
+        );
         check("migrate", Ok(Command::Migrate));
         check("handbook --help", Ok(Command::Help));
         check("-h", Ok(Command::Help));

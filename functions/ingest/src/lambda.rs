@@ -33,7 +33,10 @@ pub(crate) async fn serve() -> anyhow::Result<()> {
         .map_err(|error| anyhow::anyhow!(error))
 }
 
-async fn handle(config: &Config, event: LambdaEvent<Value>) -> Result<Value, lambda_runtime::Error> {
+async fn handle(
+    config: &Config,
+    event: LambdaEvent<Value>,
+) -> Result<Value, lambda_runtime::Error> {
     let reply = answer(config, event).await;
     reply.map_err(|error| {
         tracing::error!("failed to ingest: {error:#}");

@@ -3,6 +3,9 @@
 //! Nothing about building a version is decided here, see [`app::ingest`]. What a person reads goes to standard output,
 //! how far it is to standard error; exit codes tell scripts what to do next.
 
+// The AWS client and the runtime nest futures deeper than the compiler looks by itself.
+#![recursion_limit = "256"]
+
 mod command;
 mod lambda;
 mod wire;
@@ -10,10 +13,10 @@ mod wire;
 use std::io::Write;
 use std::process::ExitCode;
 
+use adapters::postgres::store::StoreError;
 use anyhow::Context as _;
 use app::config::Config;
 use app::ingest::{IngestError, Report};
-use adapters::postgres::store::StoreError;
 use tokio::time::Instant;
 
 use self::command::{Command, USAGE};

@@ -50,7 +50,9 @@ async fn table(config: &Config) -> anyhow::Result<Table> {
     let table = Table::connect(&config.limits.usage_table, endpoint).await;
     // A deployment's table comes with its stack; an endpoint of one's own is an emulator, which starts empty.
     if endpoint.is_some() {
-        ensure_table(&table).await.context("create the local table")?;
+        ensure_table(&table)
+            .await
+            .context("create the local table")?;
     }
     Ok(table)
 }

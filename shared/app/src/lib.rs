@@ -7,4 +7,5 @@ pub mod ask;
 pub mod config;
 pub mod context;
 pub mod error;
+pub mod ingest;
 pub mod telemetry;

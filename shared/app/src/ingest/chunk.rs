@@ -98,7 +98,10 @@ fn row(document: &Document, chunk: Chunk, texts: &mut BTreeMap<Hash, String>) ->
         .map(|sentence| keep(first_words(slice.scalars(sentence.start, sentence.end)).to_owned()))
         .collect();
     let mut names = BTreeMap::new();
-    for (text, weight) in [(&chunk.text, 1), (&chunk.heading.join("\n"), HEADING_WEIGHT)] {
+    for (text, weight) in [
+        (&chunk.text, 1),
+        (&chunk.heading.join("\n"), HEADING_WEIGHT),
+    ] {
         for name in exact_names(text) {
             *names.entry(name.text).or_default() += weight;
         }
@@ -176,7 +179,10 @@ mod tests {
         assert_eq!(first_words("a b"), "a b");
         assert_eq!(first_words(""), "");
         let long = "wörd ".repeat(SENTENCE_WORDS + 50);
-        assert_eq!(first_words(&long).split_whitespace().count(), SENTENCE_WORDS);
+        assert_eq!(
+            first_words(&long).split_whitespace().count(),
+            SENTENCE_WORDS
+        );
         let exact = "wörd ".repeat(SENTENCE_WORDS);
         assert_eq!(first_words(&exact), exact.trim_end());
     }

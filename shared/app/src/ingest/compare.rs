@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use adapters::postgres::store::{Description, Version, document_hashes};
 use adapters::postgres::Client;
+use adapters::postgres::store::{Description, Version, document_hashes};
 use adapters::sources::Manifest;
 use sha2::{Digest, Sha256};
 
@@ -94,12 +94,10 @@ pub(super) async fn compare(
     };
     description.fingerprint = fingerprint(&description, &pages, &kept);
     match current {
-        Some(version) if version.description == description => {
-            Ok(Compared::Unchanged(Unchanged {
-                version,
-                unreadable,
-            }))
-        }
+        Some(version) if version.description == description => Ok(Compared::Unchanged(Unchanged {
+            version,
+            unreadable,
+        })),
         Some(version) if !kept.is_empty() && !fits(&version.description, &description) => {
             Err(IngestError::Blocked { unreadable })
         }

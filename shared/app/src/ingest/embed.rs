@@ -100,8 +100,7 @@ pub(super) async fn embed(
             ctx.progress.embedded(vectors.len());
             known.extend(batch.hashes);
         }
-        ctx.progress
-            .page(&page.document.id, page.chunks.len(), new);
+        ctx.progress.page(&page.document.id, page.chunks.len(), new);
     }
     ctx.progress.finished();
     Ok(Embedded::Complete(Complete { changed, embedded }))

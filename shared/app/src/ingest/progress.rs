@@ -43,7 +43,9 @@ impl Progress for Lines {
     fn embedded(&self, _texts: usize) {}
 
     fn page(&self, document: &str, chunks: usize, new: usize) {
-        say(&format!("{document}: {chunks} chunks, {new} texts embedded"));
+        say(&format!(
+            "{document}: {chunks} chunks, {new} texts embedded"
+        ));
     }
 
     fn finished(&self) {}
@@ -58,12 +60,14 @@ struct Bar(ProgressBar);
 
 impl Progress for Bar {
     fn embedding(&self, texts: usize) {
-        let style = ProgressStyle::with_template("{msg:28!} {wide_bar} {pos}/{len} texts, {eta} left")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style =
+            ProgressStyle::with_template("{msg:28!} {wide_bar} {pos}/{len} texts, {eta} left")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
         self.0.set_style(style);
         self.0.set_length(texts as u64);
         if texts > 0 {
-            self.0.set_draw_target(indicatif::ProgressDrawTarget::stderr());
+            self.0
+                .set_draw_target(indicatif::ProgressDrawTarget::stderr());
         }
     }
 

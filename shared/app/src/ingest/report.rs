@@ -78,9 +78,9 @@ impl fmt::Display for Report {
                 format!("incomplete, {remaining} texts remain: run it again")
             }
         };
-        let version = self
-            .version
-            .map_or("no version yet".to_owned(), |version| format!("version {version}"));
+        let version = self.version.map_or("no version yet".to_owned(), |version| {
+            format!("version {version}")
+        });
         writeln!(
             f,
             "{outcome}: {version}, {} pages, {} chunks",

@@ -1,0 +1,4 @@
+//! Schema and versions, in a database of each test's own.
+
+mod migrate;
+mod store;

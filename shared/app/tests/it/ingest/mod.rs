@@ -1,0 +1,5 @@
+//! Ingests of small corpora: what a run leaves, whatever ends it.
+
+mod corpus;
+mod interrupted;
+mod runs;

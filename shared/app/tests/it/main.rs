@@ -1,0 +1,5 @@
+//! The pipelines against real parts: Postgres with pgvector, the DynamoDB emulator, files in a folder.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod ingest;
