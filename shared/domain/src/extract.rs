@@ -293,3 +293,125 @@ fn overlap(a: &HashSet<String>, b: &HashSet<String>) -> f32 {
     let least = a.len().min(b.len()).max(1);
     a.intersection(b).count() as f32 / least as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::citation::{Checked, Verifier};
+
+    /// Sentences of `text` divided by `/`, with their kinds and similarities.
+    fn scored(parts: &[(&str, SentenceKind, f32)]) -> (String, Vec<ScoredSentence>) {
+        let mut text = String::new();
+        let mut sentences = Vec::new();
+        for (part, kind, similarity) in parts {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            let start = text.chars().count();
+            text.push_str(part);
+            sentences.push(ScoredSentence {
+                sentence: Sentence {
+                    start,
+                    end: text.chars().count(),
+                    kind: *kind,
+                },
+                similarity: *similarity,
+                coverage: 0.0,
+                coverage_in_place: 0.0,
+            });
+        }
+        (text, sentences)
+    }
+
+    fn check(passages: &[&[(&str, SentenceKind, f32)]], limits: &AnswerLimits, expected: &[&str]) {
+        let passages: Vec<_> = passages.iter().map(|parts| scored(parts)).collect();
+        let labels: Vec<String> = (1..=passages.len()).map(|n| format!("P{n}")).collect();
+        let sources: Vec<Source<'_>> = passages
+            .iter()
+            .zip(&labels)
+            .map(|((text, sentences), label)| Source {
+                label,
+                text,
+                sentences,
+            })
+            .collect();
+        let claimed = extract(&sources, limits);
+        let texts: Vec<&str> = claimed.iter().map(|s| s.text.as_str()).collect();
+        assert_eq!(texts, expected);
+        let verifier = Verifier::new(&passages.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>());
+        for sentence in claimed {
+            let index = sentence.index;
+            assert!(matches!(verifier.check(sentence), Checked::Shown { .. }), "sentence {index}");
+        }
+    }
+
+    use SentenceKind::{Code, Prose, Row, Term};
+
+    #[test]
+    fn the_best_sentence_comes_first_and_brings_its_neighbour() {
+        check(
+            &[&[
+                ("Checkpoints are points in the sequence of transactions.", Prose, 0.2),
+                ("The default of max_wal_size is one gigabyte here.", Prose, 0.9),
+                ("Raising it makes crash recovery take longer time.", Prose, 0.6),
+            ]],
+            &AnswerLimits::default(),
+            &[
+                "The default of max_wal_size is one gigabyte here.",
+                "Raising it makes crash recovery take longer time.",
+                "Checkpoints are points in the sequence of transactions.",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_repeated_sentence_is_said_once() {
+        let twin = ("A twin stands on both of these pages alike.", Prose, 0.8);
+        check(&[&[twin], &[twin]], &AnswerLimits::default(), &[twin.0]);
+    }
+
+    #[test]
+    fn a_sentence_that_introduces_a_listing_brings_it() {
+        check(
+            &[&[
+                ("To create a hash index write this command:", Prose, 0.9),
+                ("CREATE INDEX name ON\n    table USING HASH (column);", Code, -0.5),
+            ]],
+            &AnswerLimits::default(),
+            &[
+                "To create a hash index write this command:",
+                "CREATE INDEX name ON\n    table USING HASH (column);",
+            ],
+        );
+    }
+
+    #[test]
+    fn rows_read_as_text_and_bare_terms_never_answer() {
+        check(
+            &[&[
+                ("max_wal_size (integer) of the server", Term, 0.9),
+                ("jsonb -> integer\tExtracts an element of the array", Row, 0.5),
+            ]],
+            &AnswerLimits::default(),
+            &["jsonb -> integer | Extracts an element of the array"],
+        );
+    }
+
+    #[test]
+    fn limits_hold() {
+        let one = ("Every word in here counts towards the limit.", Prose, 0.9);
+        let two = ("Nothing beyond it may ever be shown again.", Prose, 0.8);
+        let limits = AnswerLimits {
+            words: 10,
+            ..AnswerLimits::default()
+        };
+        check(&[&[one, two]], &limits, &[one.0]);
+        let limits = AnswerLimits {
+            passages: 1,
+            ..AnswerLimits::default()
+        };
+        check(&[&[one], &[two]], &limits, &[one.0]);
+        check(&[], &AnswerLimits::default(), &[]);
+        check(&[&[("too short here", Prose, 0.9)]], &AnswerLimits::default(), &[]);
+    }
+}

@@ -166,3 +166,55 @@ const RELEVANCE_WEIGHTS: [f32; 3] = [-6.0, 12.0, -3.0];
 
 /// Below this a question is not answered. Measured: see `eval/thresholds.toml`.
 pub const RELEVANCE_THRESHOLD: f32 = 0.5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sentence::SentenceKind;
+
+    fn asked() -> Vec<AskedTerm> {
+        [("wal", 10), ("=max_wal_size", 1), ("sourdough", 0)]
+            .map(|(term, df)| AskedTerm::new(term.to_owned(), df, 100))
+            .to_vec()
+    }
+
+    fn sentences(similarities: &[f32], held: &[i64], heading: i64) -> Vec<ScoredSentence> {
+        let sentence = Sentence {
+            start: 0,
+            end: 1,
+            kind: SentenceKind::Prose,
+        };
+        score_sentences(&asked(), &vec![sentence; held.len()], similarities, held, heading)
+    }
+
+    #[test]
+    fn rare_terms_weigh_more_and_headings_count() {
+        let scored = sentences(&[0.5, 0.5, 0.5], &[0b001, 0b010, 0b000], 0b001);
+        assert!(scored[1].score() > scored[0].score());
+        assert!((scored[0].score() - scored[2].score()).abs() < 1e-6, "the heading holds the term for both");
+        assert!(scored[2].coverage < scored[2].coverage_in_place);
+        assert!((score_passage(&scored) - scored[1].score()).abs() < 1e-6);
+        assert!(score_passage(&[]).abs() < 1e-6);
+    }
+
+    #[test]
+    fn c048_unknown_terms_and_far_sentences_are_not_relevant() {
+        let off_topic = signals(&asked()[2..], [sentences(&[0.1; 5], &[0; 5], 0).as_slice()], false);
+        assert!(off_topic.unknown_share > 0.99);
+        assert!(relevance(off_topic) < RELEVANCE_THRESHOLD);
+        let on_topic = signals(&asked()[..2], [sentences(&[0.7; 5], &[0b011; 5], 0).as_slice()], false);
+        assert!(relevance(on_topic) > RELEVANCE_THRESHOLD);
+    }
+
+    #[test]
+    fn c032_an_exact_name_nobody_holds_is_never_relevant() {
+        let near = signals(&asked()[..2], [sentences(&[0.99; 5], &[0b011; 5], 0).as_slice()], true);
+        assert!(relevance(near).abs() < 1e-6);
+    }
+
+    #[test]
+    fn c055_nothing_found_is_not_relevant() {
+        let nothing = signals(&asked(), std::iter::empty::<&[ScoredSentence]>(), false);
+        assert!(relevance(nothing) < RELEVANCE_THRESHOLD);
+    }
+}

@@ -417,6 +417,19 @@ pub async fn page_texts(
         .collect()
 }
 
+const CHUNKS: &str = "select id, document, text from chunks where version = $1 order by id";
+
+/// Every chunk of a version with its document and text, for measuring a search against known quotes.
+///
+/// # Errors
+/// When the database refuses or the connection fails.
+pub async fn all_chunks(client: &Client, version: i64) -> Result<Vec<(i64, String, String)>, Error> {
+    let rows = client.query_typed(CHUNKS, &[(&version, Type::INT8)]).await?;
+    rows.iter()
+        .map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)))
+        .collect()
+}
+
 /// pgvector's text form. As text no type has to be looked up by name first, which would need a named statement.
 fn literal(vector: &[f32]) -> String {
     let numbers: Vec<String> = vector.iter().map(f32::to_string).collect();

@@ -21,6 +21,7 @@ use self::event::{Closed, Event, Sink};
 use self::failure::{Failure, Stopped};
 use self::judge::Judged;
 use self::question::Ask;
+use self::rerank::Ranked;
 use self::run::Run;
 use crate::context::Context;
 
@@ -41,9 +42,7 @@ pub async fn ask(ctx: &Context, ask: Ask, sink: &Sink) -> Result<(), Closed> {
 }
 
 async fn answer(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<event::Done, Stopped> {
-    let opened = open::open(ctx, ask, run).await?;
-    let candidates = retrieve::retrieve(opened, ask, run).await?;
-    let ranked = rerank::rerank(candidates, run).await?;
+    let ranked = search(ctx, ask, run).await?;
     run.send(rerank::passages(&ranked)).await?;
     let relevant = match judge::judge(ranked, judge::threshold(ctx)) {
         Judged::Relevant(relevant) => relevant,
@@ -52,4 +51,26 @@ async fn answer(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<event::Do
     let draft = generate::generate(relevant, run).await?;
     let verified = verify::verify(draft, run).await?;
     Ok(settle::settle(verified, run))
+}
+
+async fn search(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Ranked, Stopped> {
+    let opened = open::open(ctx, ask, run).await?;
+    let candidates = retrieve::retrieve(opened, ask, run).await?;
+    rerank::rerank(candidates, run).await
+}
+
+/// The first half of an answer, for measuring it: what was found and in which order, by the very same stages.
+///
+/// # Errors
+/// Why it could not be searched.
+pub async fn inspect(ctx: &Context, ask: &Ask) -> anyhow::Result<Ranked> {
+    // Nobody watches the stages, so their events are dropped as they come.
+    let (sink, mut events) = Sink::channel(64);
+    let mut run = Run::start(&ask.request_id, &sink);
+    let searched = search(ctx, ask, &mut run).await;
+    events.close();
+    searched.map_err(|stopped| match stopped {
+        Stopped::Failed(failure) => anyhow::Error::new(failure),
+        Stopped::Closed => anyhow::anyhow!("nobody reads the answer"),
+    })
 }

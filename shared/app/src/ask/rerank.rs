@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::event::{Event, Passage};
 use super::failure::Stopped;
-use super::retrieve::Candidates;
+use super::retrieve::{Arms, Candidates};
 use super::run::Run;
 
 /// Passages an answer may cite.
@@ -51,6 +51,8 @@ pub struct Ranked {
     pub passages: Vec<Scored>,
     /// What relevance is judged by.
     pub signals: Signals,
+    /// The arms' own orders, for measuring them.
+    pub arms: Arms,
 }
 
 /// Scores every sentence of every candidate and keeps the best passages.
@@ -64,7 +66,7 @@ pub(super) async fn rerank(candidates: Candidates, run: &mut Run<'_>) -> Result<
         unknown_name,
         by_vector,
         evidence,
-        arms: _,
+        arms,
     } = candidates;
     let scored = score(&asked, evidence, by_vector);
     let signals = signals(
@@ -80,6 +82,7 @@ pub(super) async fn rerank(candidates: Candidates, run: &mut Run<'_>) -> Result<
         served,
         passages,
         signals,
+        arms,
     })
 }
 

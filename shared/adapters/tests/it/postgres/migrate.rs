@@ -88,7 +88,7 @@ async fn the_reader_may_read_and_nothing_else() {
         "versions",
         "documents",
         "chunks",
-        "windows",
+        "words",
         "sentences",
         "terms",
         "postings",

@@ -55,13 +55,14 @@ fn chunk(id: i64, document: &str, text: &str) -> ChunkRow {
             anchors: vec![(4, "GUC-X".to_owned())],
             spans: Vec::new(),
         },
-        sentences: vec![Sentence {
-            start: 0,
-            end: 3,
-            kind: SentenceKind::Prose,
-        }],
-        sentence_hashes: vec![TEXT[0]],
-        window_hashes: vec![TEXT[0], TEXT[1]],
+        sentences: [(0, 3), (4, 7)]
+            .map(|(start, end)| Sentence {
+                start,
+                end,
+                kind: SentenceKind::Prose,
+            })
+            .to_vec(),
+        sentence_hashes: vec![TEXT[0], TEXT[1]],
         names: BTreeMap::from([("max_wal_size".to_owned(), 3)]),
     }
 }
@@ -312,7 +313,7 @@ async fn c256_a_reader_is_never_in_the_way_of_a_new_version() {
     for table in [
         "documents",
         "chunks",
-        "windows",
+        "words",
         "sentences",
         "terms",
         "postings",
@@ -353,7 +354,7 @@ async fn a_large_version_has_its_vectors_indexed() {
             .unwrap();
         let hnsw = count(
             &client,
-            &format!("pg_indexes where tablename = 'windows_v{version}' and indexdef ~ 'hnsw.*halfvec\\(3\\)'"),
+            &format!("pg_indexes where tablename = 'sentences_v{version}' and indexdef ~ 'hnsw.*halfvec\\(3\\)'"),
         )
         .await;
         assert_eq!(hnsw, expected);
@@ -386,8 +387,7 @@ async fn a_carried_document_is_copied_whole() {
     for (what, expected) in [
         ("documents", 2),
         ("chunks", 3),
-        ("windows", 6),
-        ("sentences", 3),
+        ("sentences", 6),
     ] {
         assert_eq!(
             count(&client, &format!("{what} where version = {new}")).await,

@@ -164,7 +164,7 @@ pub(crate) async fn read(client: &Client) -> Snapshot {
         .await
         .unwrap();
     let mut counts = Vec::new();
-    for table in ["documents", "windows", "sentences", "terms", "postings"] {
+    for table in ["documents", "words", "sentences", "terms", "postings"] {
         let row = client
             .query_one(
                 &format!("select count(*) from {table} where version = $1"),

@@ -47,7 +47,7 @@ async fn c252_a_killed_run_leaves_the_old_version_whole() {
         ("insert", "versions"),
         ("insert", "documents"),
         ("insert", "chunks"),
-        ("insert", "windows"),
+        ("insert", "words"),
         ("insert", "sentences"),
         ("insert", "postings"),
         ("insert", "terms"),

@@ -1,0 +1,64 @@
+//! Questions with known answers, one JSON object a line.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use serde::Deserialize;
+
+/// Where datasets live; a file belongs to the corpus whose name it begins with.
+const FOLDER: &str = "eval/datasets";
+
+/// One question.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Row {
+    /// Stable id.
+    pub(crate) id: String,
+    /// `answerable`, `unanswerable` or `injection`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// Style of an answerable question, category of an unanswerable one.
+    #[serde(default, alias = "category", alias = "class")]
+    pub(crate) style: String,
+    /// As a visitor asks it.
+    pub(crate) question: String,
+    /// Quotes that answer it, any of them.
+    #[serde(default)]
+    pub(crate) gold: Vec<Gold>,
+    /// For a false premise: the quote that corrects it.
+    #[serde(default)]
+    pub(crate) correction: Option<Gold>,
+}
+
+/// Words of the corpus.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Gold {
+    /// Verbatim.
+    pub(crate) quote: String,
+}
+
+/// The files of a corpus.
+pub(crate) fn of_corpus(corpus: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(FOLDER)
+        .with_context(|| format!("read {FOLDER}"))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(corpus) && name.ends_with(".jsonl")
+        })
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        bail!("{FOLDER} has no file {corpus}*.jsonl: name a dataset");
+    }
+    Ok(files)
+}
+
+/// The rows of a file.
+pub(crate) fn read(file: &Path) -> anyhow::Result<Vec<Row>> {
+    std::fs::read_to_string(file)?
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(n, line)| serde_json::from_str(line).with_context(|| format!("line {}", n + 1)))
+        .collect()
+}
