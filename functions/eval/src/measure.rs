@@ -60,7 +60,10 @@ pub(crate) async fn measure(ctx: &Context, rows: Vec<Row>) -> anyhow::Result<Vec
         let version = ranked.served.version;
         if chunks.as_ref().is_none_or(|(of, _)| *of != version) {
             let read = all_chunks(&ranked.client, version).await?;
-            let folded = read.into_iter().map(|(id, _, text)| (id, fold(&text))).collect();
+            let folded = read
+                .into_iter()
+                .map(|(id, _, text)| (id, fold(&text)))
+                .collect();
             chunks = Some((version, folded));
         }
         let gold: Vec<String> = row.gold.iter().map(|gold| fold(&gold.quote)).collect();
@@ -74,7 +77,12 @@ pub(crate) async fn measure(ctx: &Context, rows: Vec<Row>) -> anyhow::Result<Vec
             bail!("{}: no chunk holds a gold quote", row.id);
         }
         let reranked: Vec<i64> = ranked.passages.iter().map(|p| p.evidence.chunk).collect();
-        let place = |order: &[i64]| order.iter().position(|id| holders.contains(id)).map(|n| n + 1);
+        let place = |order: &[i64]| {
+            order
+                .iter()
+                .position(|id| holders.contains(id))
+                .map(|n| n + 1)
+        };
         let places = [
             place(&ranked.arms.vector),
             place(&ranked.arms.keyword),
@@ -105,11 +113,20 @@ async fn events(ctx: &Context, asked: Ask) -> Vec<Event> {
     tokio::join!(answer, collect).1
 }
 
-fn read(row: Row, places: [Option<usize>; 4], signals: domain::relevance::Signals, events: &[Event]) -> Measured {
+fn read(
+    row: Row,
+    places: [Option<usize>; 4],
+    signals: domain::relevance::Signals,
+    events: &[Event],
+) -> Measured {
     let mut measured = Measured {
         places,
         relevance: relevance(signals),
-        signals: (signals.best_sentences, signals.unknown_share, signals.unknown_name),
+        signals: (
+            signals.best_sentences,
+            signals.unknown_share,
+            signals.unknown_name,
+        ),
         outcome: String::new(),
         overlaps: Vec::new(),
         corrected: false,
@@ -122,19 +139,32 @@ fn read(row: Row, places: [Option<usize>; 4], signals: domain::relevance::Signal
     for event in events {
         match event {
             Event::Sentence(sentence) => {
-                let quotes: Vec<String> = sentence.citations.iter().map(|c| fold(&c.quote)).collect();
+                let quotes: Vec<String> =
+                    sentence.citations.iter().map(|c| fold(&c.quote)).collect();
                 let overlapping = |gold: &str| quotes.iter().any(|quote| overlap(quote, gold));
-                measured.overlaps.push(measured.row.gold.iter().any(|gold| overlapping(&fold(&gold.quote))));
+                measured.overlaps.push(
+                    measured
+                        .row
+                        .gold
+                        .iter()
+                        .any(|gold| overlapping(&fold(&gold.quote))),
+                );
                 if let Some(correction) = &measured.row.correction {
                     let wanted = fold(&correction.quote);
-                    measured.corrected |= quotes.iter().any(|quote| quote.contains(&wanted) || wanted.contains(quote.as_str()));
+                    measured.corrected |= quotes
+                        .iter()
+                        .any(|quote| quote.contains(&wanted) || wanted.contains(quote.as_str()));
                 }
                 measured.words += sentence.text.split_whitespace().count();
                 cited.extend(sentence.citations.iter().map(|c| c.passage.as_str()));
             }
             Event::Done(done) => {
                 done.outcome.clone_into(&mut measured.outcome);
-                measured.timings_ms = done.timings_ms.iter().map(|(&stage, &ms)| (stage, ms)).collect();
+                measured.timings_ms = done
+                    .timings_ms
+                    .iter()
+                    .map(|(&stage, &ms)| (stage, ms))
+                    .collect();
             }
             Event::Error(error) => error.code.clone_into(&mut measured.outcome),
             _ => {}
@@ -152,9 +182,14 @@ fn fold(text: &str) -> String {
 
 /// Whether two texts share a run of five words, or all of the shorter one.
 fn overlap(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<&str>, Vec<&str>) = (a.split_whitespace().collect(), b.split_whitespace().collect());
+    let (a, b): (Vec<&str>, Vec<&str>) = (
+        a.split_whitespace().collect(),
+        b.split_whitespace().collect(),
+    );
     let run = 5.min(a.len()).min(b.len());
-    run > 0 && a.windows(run).any(|words| b.windows(run).any(|other| words == other))
+    run > 0
+        && a.windows(run)
+            .any(|words| b.windows(run).any(|other| words == other))
 }
 
 #[cfg(test)]
@@ -163,9 +198,15 @@ mod tests {
 
     #[test]
     fn overlap_wants_a_run_of_words() {
-        assert!(overlap("it is the default of the server", "the default of the server"));
+        assert!(overlap(
+            "it is the default of the server",
+            "the default of the server"
+        ));
         assert!(overlap("one two", "zero one two three"));
-        assert!(!overlap("the default of a server", "a server of the default"));
+        assert!(!overlap(
+            "the default of a server",
+            "a server of the default"
+        ));
         assert!(!overlap("", "a"));
     }
 }

@@ -20,8 +20,14 @@ pub(crate) fn complain(text: &str) {
 /// The report in full.
 pub(crate) fn render(measured: &[Measured]) -> String {
     let mut out = String::new();
-    let answerable: Vec<&Measured> = measured.iter().filter(|m| m.row.kind == "answerable").collect();
-    let unanswerable: Vec<&Measured> = measured.iter().filter(|m| m.row.kind == "unanswerable").collect();
+    let answerable: Vec<&Measured> = measured
+        .iter()
+        .filter(|m| m.row.kind == "answerable")
+        .collect();
+    let unanswerable: Vec<&Measured> = measured
+        .iter()
+        .filter(|m| m.row.kind == "unanswerable")
+        .collect();
     if !answerable.is_empty() {
         retrieval(&mut out, &answerable);
         answers(&mut out, &answerable);
@@ -37,28 +43,54 @@ pub(crate) fn render(measured: &[Measured]) -> String {
 const ARMS: [&str; 4] = ["vector", "keyword", "fused", "reranked"];
 
 fn retrieval(out: &mut String, rows: &[&Measured]) {
-    let _ = writeln!(out, "Retrieval, n = {}      recall@1    @6     @20    @40    MRR", rows.len());
+    let _ = writeln!(
+        out,
+        "Retrieval, n = {}      recall@1    @6     @20    @40    MRR",
+        rows.len()
+    );
     for (n, arm) in ARMS.iter().enumerate() {
         let places: Vec<Option<usize>> = rows.iter().map(|m| m.places[n]).collect();
-        let at = |k| share(places.iter().filter(|p| p.is_some_and(|p| p <= k)).count(), places.len());
+        let at = |k| {
+            share(
+                places.iter().filter(|p| p.is_some_and(|p| p <= k)).count(),
+                places.len(),
+            )
+        };
         let _ = writeln!(
             out,
             "  {arm:<20} {:.3}     {:.3}  {:.3}  {:.3}  {:.3}",
-            at(1), at(6), at(20), at(40), reciprocal(&places)
+            at(1),
+            at(6),
+            at(20),
+            at(40),
+            reciprocal(&places)
         );
     }
     let mut styles: BTreeMap<&str, Vec<&Measured>> = BTreeMap::new();
     for row in rows {
         styles.entry(&row.row.style).or_default().push(row);
     }
-    let _ = writeln!(out, "By style                     n   reranked@6  fused@20  fused MRR");
+    let _ = writeln!(
+        out,
+        "By style                     n   reranked@6  fused@20  fused MRR"
+    );
     for (style, rows) in styles {
         let fused: Vec<Option<usize>> = rows.iter().map(|m| m.places[2]).collect();
-        let top = |arm: usize, k| share(rows.iter().filter(|m| m.places[arm].is_some_and(|p| p <= k)).count(), rows.len());
+        let top = |arm: usize, k| {
+            share(
+                rows.iter()
+                    .filter(|m| m.places[arm].is_some_and(|p| p <= k))
+                    .count(),
+                rows.len(),
+            )
+        };
         let _ = writeln!(
             out,
             "  {style:<24} {:>3}   {:.3}       {:.3}     {:.3}",
-            rows.len(), top(3, 6), top(2, 20), reciprocal(&fused)
+            rows.len(),
+            top(3, 6),
+            top(2, 20),
+            reciprocal(&fused)
         );
     }
 }
@@ -66,11 +98,26 @@ fn retrieval(out: &mut String, rows: &[&Measured]) {
 fn answers(out: &mut String, rows: &[&Measured]) {
     let shown: Vec<&&Measured> = rows.iter().filter(|m| !m.overlaps.is_empty()).collect();
     let any = shown.iter().filter(|m| m.overlaps.contains(&true)).count();
-    let early = shown.iter().filter(|m| m.overlaps.iter().take(2).any(|&o| o)).count();
+    let early = shown
+        .iter()
+        .filter(|m| m.overlaps.iter().take(2).any(|&o| o))
+        .count();
     let _ = writeln!(out, "Answers");
-    let _ = writeln!(out, "  answered                     {}", rate(shown.len(), rows.len()));
-    let _ = writeln!(out, "  gold overlapped by a sentence {}", rate(any, shown.len()));
-    let _ = writeln!(out, "  by one of the first two      {}", rate(early, shown.len()));
+    let _ = writeln!(
+        out,
+        "  answered                     {}",
+        rate(shown.len(), rows.len())
+    );
+    let _ = writeln!(
+        out,
+        "  gold overlapped by a sentence {}",
+        rate(any, shown.len())
+    );
+    let _ = writeln!(
+        out,
+        "  by one of the first two      {}",
+        rate(early, shown.len())
+    );
     let median = |of: &dyn Fn(&Measured) -> usize| {
         let mut values: Vec<usize> = shown.iter().map(|m| of(m)).collect();
         values.sort_unstable();
@@ -87,7 +134,11 @@ fn answers(out: &mut String, rows: &[&Measured]) {
 fn refusals(out: &mut String, rows: &[&Measured]) {
     let right = |m: &Measured| m.overlaps.is_empty() || m.corrected;
     let all = rows.iter().filter(|m| right(m)).count();
-    let _ = writeln!(out, "Unanswerable refused or corrected {}", rate(all, rows.len()));
+    let _ = writeln!(
+        out,
+        "Unanswerable refused or corrected {}",
+        rate(all, rows.len())
+    );
     let mut categories: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for row in rows {
         let entry = categories.entry(&row.row.style).or_default();
@@ -153,7 +204,10 @@ fn count(n: usize) -> f64 {
 /// `0.853 (87/102, 0.77–0.91)`.
 fn rate(part: usize, whole: usize) -> String {
     let (low, high) = wilson(part, whole);
-    format!("{:.3} ({part}/{whole}, {low:.2}–{high:.2})", share(part, whole))
+    format!(
+        "{:.3} ({part}/{whole}, {low:.2}–{high:.2})",
+        share(part, whole)
+    )
 }
 
 fn wilson(part: usize, whole: usize) -> (f64, f64) {
@@ -171,7 +225,10 @@ mod tests {
     #[test]
     fn wilson_gives_the_textbook_interval() {
         let (low, high) = wilson(8, 10);
-        assert!((low - 0.490).abs() < 0.001 && (high - 0.943).abs() < 0.001, "{low} {high}");
+        assert!(
+            (low - 0.490).abs() < 0.001 && (high - 0.943).abs() < 0.001,
+            "{low} {high}"
+        );
         assert_eq!(rate(87, 102), "0.853 (87/102, 0.77–0.91)");
     }
 

@@ -141,22 +141,24 @@ impl Encoder {
             .map_err(|e| wrong("config.json", e.to_string()))?;
         let shape: Shape =
             serde_json::from_slice(&config).map_err(|e| wrong("config.json", e.to_string()))?;
-        let tokenizer =
-            tokenizer(folder).map_err(|e| wrong("tokenizer.json", e.to_string()))?;
+        let tokenizer = tokenizer(folder).map_err(|e| wrong("tokenizer.json", e.to_string()))?;
         let weights = folder.join("model.safetensors");
         #[expect(
             unsafe_code,
             reason = "the weights are mapped; the file belongs to the installation and is never written while in use"
         )]
-        let mapped = unsafe {
-            VarBuilder::from_mmaped_safetensors(&[&weights], DType::F32, &Device::Cpu)
-        };
+        let mapped =
+            unsafe { VarBuilder::from_mmaped_safetensors(&[&weights], DType::F32, &Device::Cpu) };
         mapped
             .and_then(|weights| Self::build(&shape, tokenizer, &weights))
             .map_err(|e| wrong("model.safetensors", e.to_string()))
     }
 
-    fn build(shape: &Shape, tokenizer: Tokenizer, weights: &VarBuilder) -> candle_core::Result<Self> {
+    fn build(
+        shape: &Shape,
+        tokenizer: Tokenizer,
+        weights: &VarBuilder,
+    ) -> candle_core::Result<Self> {
         let (hidden, eps) = (shape.hidden_size, shape.layer_norm_eps);
         let tables = weights.pp("embeddings");
         let layers = (0..shape.num_hidden_layers).map(|n| {
@@ -168,12 +170,20 @@ impl Encoder {
                 value: linear(hidden, hidden, attention.pp("self.value"))?,
                 output: linear(hidden, hidden, attention.pp("output.dense"))?,
                 attention_norm: layer_norm(hidden, eps, attention.pp("output.LayerNorm"))?,
-                widen: linear(hidden, shape.intermediate_size, layer.pp("intermediate.dense"))?,
+                widen: linear(
+                    hidden,
+                    shape.intermediate_size,
+                    layer.pp("intermediate.dense"),
+                )?,
                 narrow: linear(shape.intermediate_size, hidden, layer.pp("output.dense"))?,
                 norm: layer_norm(hidden, eps, layer.pp("output.LayerNorm"))?,
             })
         });
-        let kinds = embedding(shape.type_vocab_size, hidden, tables.pp("token_type_embeddings"))?;
+        let kinds = embedding(
+            shape.type_vocab_size,
+            hidden,
+            tables.pp("token_type_embeddings"),
+        )?;
         Ok(Self {
             tokenizer,
             words: embedding(shape.vocab_size, hidden, tables.pp("word_embeddings"))?,
@@ -218,7 +228,11 @@ impl Encoder {
             })
             .collect::<candle_core::Result<Vec<_>>>()?;
         let mut vectors = vec![Vec::new(); texts.len()];
-        for (&n, vector) in batches.into_iter().flatten().zip(embedded.into_iter().flatten()) {
+        for (&n, vector) in batches
+            .into_iter()
+            .flatten()
+            .zip(embedded.into_iter().flatten())
+        {
             vectors[n] = vector;
         }
         Ok(vectors)
@@ -226,7 +240,10 @@ impl Encoder {
 
     /// One pass: word pieces to the mean of the last layer's states, scaled to unit length.
     fn forward(&self, texts: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
-        let (count, length) = (texts.len(), texts.iter().map(|ids| ids.len()).max().unwrap_or(0));
+        let (count, length) = (
+            texts.len(),
+            texts.iter().map(|ids| ids.len()).max().unwrap_or(0),
+        );
         let padded = |fill: &dyn Fn(&[u32]) -> Vec<u32>| {
             let mut rows = Vec::with_capacity(count * length);
             for ids in texts {
@@ -239,16 +256,23 @@ impl Encoder {
         let ids = padded(&|ids| ids.to_vec())?;
         let mask = padded(&|ids| vec![1; ids.len()])?.to_dtype(DType::F32)?;
 
-        let positions = self.positions.forward(&Tensor::arange(0, length as u32, &Device::Cpu)?)?;
+        let positions = self
+            .positions
+            .forward(&Tensor::arange(0, length as u32, &Device::Cpu)?)?;
         let states = self.words.forward(&ids)?;
-        let states = states.broadcast_add(&positions)?.broadcast_add(&self.kind)?;
+        let states = states
+            .broadcast_add(&positions)?
+            .broadcast_add(&self.kind)?;
         let mut states = self.norm.forward(&states)?;
         let hidden_padding = mask.affine(1e9, -1e9)?.reshape((count, 1, 1, length))?;
         for layer in &self.layers {
             states = layer.forward(&states, &hidden_padding, self.heads)?;
         }
         let mask = mask.unsqueeze(2)?;
-        let mean = states.broadcast_mul(&mask)?.sum(1)?.broadcast_div(&mask.sum(1)?)?;
+        let mean = states
+            .broadcast_mul(&mask)?
+            .sum(1)?
+            .broadcast_div(&mask.sum(1)?)?;
         let norm = mean.sqr()?.sum_keepdim(D::Minus1)?.sqrt()?;
         mean.broadcast_div(&norm)?.to_vec2()
     }
@@ -256,20 +280,37 @@ impl Encoder {
 
 impl Layer {
     /// Self-attention and the feed-forward part, each with its residual and norm (Devlin et al. 2019, Vaswani et al. 2017).
-    fn forward(&self, states: &Tensor, padding: &Tensor, heads: usize) -> candle_core::Result<Tensor> {
+    fn forward(
+        &self,
+        states: &Tensor,
+        padding: &Tensor,
+        heads: usize,
+    ) -> candle_core::Result<Tensor> {
         let (count, length, hidden) = states.dims3()?;
         let split = |x: Tensor| {
-            x.reshape((count, length, heads, hidden / heads))?.transpose(1, 2)?.contiguous()
+            x.reshape((count, length, heads, hidden / heads))?
+                .transpose(1, 2)?
+                .contiguous()
         };
         let query = split(self.query.forward(states)?)?;
         let key = split(self.key.forward(states)?)?;
         let value = split(self.value.forward(states)?)?;
         let scale = 1.0 / ((hidden / heads) as f64).sqrt();
-        let weights = query.matmul(&key.t()?)?.affine(scale, 0.0)?.broadcast_add(padding)?;
+        let weights = query
+            .matmul(&key.t()?)?
+            .affine(scale, 0.0)?
+            .broadcast_add(padding)?;
         let weights = candle_nn::ops::softmax_last_dim(&weights)?;
-        let mixed = weights.matmul(&value)?.transpose(1, 2)?.reshape((count, length, hidden))?;
-        let attended = self.attention_norm.forward(&(self.output.forward(&mixed)? + states)?)?;
-        let fed = self.narrow.forward(&self.widen.forward(&attended)?.gelu_erf()?)?;
+        let mixed = weights
+            .matmul(&value)?
+            .transpose(1, 2)?
+            .reshape((count, length, hidden))?;
+        let attended = self
+            .attention_norm
+            .forward(&(self.output.forward(&mixed)? + states)?)?;
+        let fed = self
+            .narrow
+            .forward(&self.widen.forward(&attended)?.gelu_erf()?)?;
         self.norm.forward(&(fed + attended)?)
     }
 }

@@ -146,15 +146,24 @@ impl Context {
     ///
     /// # Errors
     /// When the database refuses or the connection fails.
-    pub async fn words(&self, client: &Client, version: i64) -> anyhow::Result<Arc<HashMap<String, u32>>> {
-        let known = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    pub async fn words(
+        &self,
+        client: &Client,
+        version: i64,
+    ) -> anyhow::Result<Arc<HashMap<String, u32>>> {
+        let known = self
+            .words
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         if let Some((of, words)) = known
             && of == version
         {
             return Ok(words);
         }
         let words = Arc::new(retrieve::words(client, version).await?);
-        *self.words.lock().unwrap_or_else(PoisonError::into_inner) = Some((version, Arc::clone(&words)));
+        *self.words.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((version, Arc::clone(&words)));
         Ok(words)
     }
 

@@ -176,7 +176,13 @@ fn candidates(sources: &[Source<'_>], texts: &[Vec<char>]) -> BTreeMap<Place, Ca
             {
                 continue;
             }
-            let score = scored.score() + if words.iter().any(|w| decides(w)) { DECIDES } else { 0.0 };
+            let mut score = scored.score();
+            if words.iter().any(|word| decides(word)) {
+                score += DECIDES;
+            }
+            if defers(&texts[p][scored.sentence.start..scored.sentence.end]) {
+                score -= DEFERS;
+            }
             candidates.insert(
                 (p, n),
                 Candidate {
@@ -196,8 +202,40 @@ const DECIDES: f32 = 0.04;
 fn decides(word: &str) -> bool {
     matches!(
         word,
-        "not" | "never" | "cannot" | "only" | "must" | "default" | "instead" | "always" | "therefore" | "because"
+        "not"
+            | "never"
+            | "cannot"
+            | "only"
+            | "must"
+            | "default"
+            | "instead"
+            | "always"
+            | "therefore"
+            | "because"
     )
+}
+
+/// What a sentence loses that only says where something is said.
+const DEFERS: f32 = 0.1;
+
+fn defers(sentence: &[char]) -> bool {
+    let text: String = sentence.iter().collect::<String>().to_lowercase();
+    let text = joined(&text);
+    [
+        "see section",
+        "see chapter",
+        "see table",
+        "see also",
+        "following subsections",
+        "following sections",
+        "described in",
+        "described below",
+        "detailed in",
+        "discussed in",
+        "as mentioned above",
+    ]
+    .iter()
+    .any(|phrase| text.contains(phrase))
 }
 
 /// Adds the listing that a chosen sentence introduces, and the sentence that introduces a chosen listing.
@@ -249,7 +287,12 @@ fn introduces(text: &[char], sentence: Sentence) -> bool {
     sentence.kind == SentenceKind::Prose && text[sentence.start..sentence.end].last() == Some(&':')
 }
 
-fn claim(sources: &[Source<'_>], texts: &[Vec<char>], index: usize, (p, n): Place) -> ClaimedSentence {
+fn claim(
+    sources: &[Source<'_>],
+    texts: &[Vec<char>],
+    index: usize,
+    (p, n): Place,
+) -> ClaimedSentence {
     let sentence = sources[p].sentences[n].sentence;
     let quote: String = texts[p][sentence.start..sentence.end].iter().collect();
     let (kind, text) = match sentence.kind {
@@ -338,10 +381,18 @@ mod tests {
         let claimed = extract(&sources, limits);
         let texts: Vec<&str> = claimed.iter().map(|s| s.text.as_str()).collect();
         assert_eq!(texts, expected);
-        let verifier = Verifier::new(&passages.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>());
+        let verifier = Verifier::new(
+            &passages
+                .iter()
+                .map(|(text, _)| text.as_str())
+                .collect::<Vec<_>>(),
+        );
         for sentence in claimed {
             let index = sentence.index;
-            assert!(matches!(verifier.check(sentence), Checked::Shown { .. }), "sentence {index}");
+            assert!(
+                matches!(verifier.check(sentence), Checked::Shown { .. }),
+                "sentence {index}"
+            );
         }
     }
 
@@ -351,9 +402,21 @@ mod tests {
     fn the_best_sentence_comes_first_and_brings_its_neighbour() {
         check(
             &[&[
-                ("Checkpoints are points in the sequence of transactions.", Prose, 0.2),
-                ("The default of max_wal_size is one gigabyte here.", Prose, 0.9),
-                ("Raising it makes crash recovery take longer time.", Prose, 0.6),
+                (
+                    "Checkpoints are points in the sequence of transactions.",
+                    Prose,
+                    0.2,
+                ),
+                (
+                    "The default of max_wal_size is one gigabyte here.",
+                    Prose,
+                    0.9,
+                ),
+                (
+                    "Raising it makes crash recovery take longer time.",
+                    Prose,
+                    0.6,
+                ),
             ]],
             &AnswerLimits::default(),
             &[
@@ -375,7 +438,11 @@ mod tests {
         check(
             &[&[
                 ("To create a hash index write this command:", Prose, 0.9),
-                ("CREATE INDEX name ON\n    table USING HASH (column);", Code, -0.5),
+                (
+                    "CREATE INDEX name ON\n    table USING HASH (column);",
+                    Code,
+                    -0.5,
+                ),
             ]],
             &AnswerLimits::default(),
             &[
@@ -390,10 +457,33 @@ mod tests {
         check(
             &[&[
                 ("max_wal_size (integer) of the server", Term, 0.9),
-                ("jsonb -> integer\tExtracts an element of the array", Row, 0.5),
+                (
+                    "jsonb -> integer\tExtracts an element of the array",
+                    Row,
+                    0.5,
+                ),
             ]],
             &AnswerLimits::default(),
             &["jsonb -> integer | Extracts an element of the array"],
+        );
+    }
+
+    #[test]
+    fn a_pointer_elsewhere_is_no_answer() {
+        check(
+            &[&[
+                (
+                    "The levels are detailed in the following subsections.",
+                    Prose,
+                    0.65,
+                ),
+                ("Read Committed is the level by default.", Prose, 0.6),
+            ]],
+            &AnswerLimits::default(),
+            &[
+                "Read Committed is the level by default.",
+                "The levels are detailed in the following subsections.",
+            ],
         );
     }
 
@@ -412,6 +502,10 @@ mod tests {
         };
         check(&[&[one], &[two]], &limits, &[one.0]);
         check(&[], &AnswerLimits::default(), &[]);
-        check(&[&[("too short here", Prose, 0.9)]], &AnswerLimits::default(), &[]);
+        check(
+            &[&[("too short here", Prose, 0.9)]],
+            &AnswerLimits::default(),
+            &[],
+        );
     }
 }

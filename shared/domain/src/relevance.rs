@@ -2,7 +2,7 @@
 //!
 //! A passage is as good as its best sentence; a sentence as good as its meaning (cosine) and its words (idf-weighted
 //! coverage of the question's terms, the heading's counting too). A question whose exact names the corpus does not hold is
-//! not relevant to it, however near the rest sounds. The weights were fitted on questions over the PostgreSQL pages and are
+//! not relevant to it, however near the rest sounds. The weights were chosen on questions over the PostgreSQL pages and are
 //! measured by `eval`; they know nothing of any one corpus.
 
 use crate::sentence::Sentence;
@@ -21,7 +21,10 @@ pub struct AskedTerm {
 impl AskedTerm {
     /// A term held by `df` of `n` chunks.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts of chunks are far below 2^52")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of chunks are far below 2^52"
+    )]
     pub fn new(term: String, df: u64, n: u64) -> Self {
         let (held, all) = (df as f64, n.max(df) as f64);
         Self {
@@ -164,8 +167,9 @@ pub fn passage_probability(score: f32) -> f32 {
 /// Bias, and weights of [`Signals::best_sentences`] and [`Signals::unknown_share`].
 const RELEVANCE_WEIGHTS: [f32; 3] = [-6.0, 12.0, -3.0];
 
-/// Below this a question is not answered. Measured: see `eval/thresholds.toml`.
-pub const RELEVANCE_THRESHOLD: f32 = 0.5;
+/// Below this a question is not answered. Measured with `scripts/eval` on the public questions: at 0.5, 0.6, 0.66 and 0.72
+/// of 102 answerable ones 99, 95, 93 and 85 are answered, of 30 unanswerable ones 22, 22, 24 and 24 refused or corrected.
+pub const RELEVANCE_THRESHOLD: f32 = 0.66;
 
 #[cfg(test)]
 mod tests {
@@ -184,14 +188,23 @@ mod tests {
             end: 1,
             kind: SentenceKind::Prose,
         };
-        score_sentences(&asked(), &vec![sentence; held.len()], similarities, held, heading)
+        score_sentences(
+            &asked(),
+            &vec![sentence; held.len()],
+            similarities,
+            held,
+            heading,
+        )
     }
 
     #[test]
     fn rare_terms_weigh_more_and_headings_count() {
         let scored = sentences(&[0.5, 0.5, 0.5], &[0b001, 0b010, 0b000], 0b001);
         assert!(scored[1].score() > scored[0].score());
-        assert!((scored[0].score() - scored[2].score()).abs() < 1e-6, "the heading holds the term for both");
+        assert!(
+            (scored[0].score() - scored[2].score()).abs() < 1e-6,
+            "the heading holds the term for both"
+        );
         assert!(scored[2].coverage < scored[2].coverage_in_place);
         assert!((score_passage(&scored) - scored[1].score()).abs() < 1e-6);
         assert!(score_passage(&[]).abs() < 1e-6);
@@ -199,16 +212,28 @@ mod tests {
 
     #[test]
     fn c048_unknown_terms_and_far_sentences_are_not_relevant() {
-        let off_topic = signals(&asked()[2..], [sentences(&[0.1; 5], &[0; 5], 0).as_slice()], false);
+        let off_topic = signals(
+            &asked()[2..],
+            [sentences(&[0.1; 5], &[0; 5], 0).as_slice()],
+            false,
+        );
         assert!(off_topic.unknown_share > 0.99);
         assert!(relevance(off_topic) < RELEVANCE_THRESHOLD);
-        let on_topic = signals(&asked()[..2], [sentences(&[0.7; 5], &[0b011; 5], 0).as_slice()], false);
+        let on_topic = signals(
+            &asked()[..2],
+            [sentences(&[0.7; 5], &[0b011; 5], 0).as_slice()],
+            false,
+        );
         assert!(relevance(on_topic) > RELEVANCE_THRESHOLD);
     }
 
     #[test]
     fn c032_an_exact_name_nobody_holds_is_never_relevant() {
-        let near = signals(&asked()[..2], [sentences(&[0.99; 5], &[0b011; 5], 0).as_slice()], true);
+        let near = signals(
+            &asked()[..2],
+            [sentences(&[0.99; 5], &[0b011; 5], 0).as_slice()],
+            true,
+        );
         assert!(relevance(near).abs() < 1e-6);
     }
 

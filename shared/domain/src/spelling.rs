@@ -129,11 +129,26 @@ mod tests {
 
     fn check(question: &str, text: &str, unknown: &[&str]) {
         let words = [
-            ("foreign", 9), ("key", 40), ("delete", 20), ("child", 5), ("rows", 80), ("automatically", 12), ("parent", 9),
-            ("with", 200), ("authentication", 30), ("failed", 7), ("autovacuum", 20), ("vacuum", 30), ("insert", 40),
-            ("statement", 50), ("maintenance", 8),
+            ("foreign", 9),
+            ("key", 40),
+            ("delete", 20),
+            ("child", 5),
+            ("rows", 80),
+            ("automatically", 12),
+            ("parent", 9),
+            ("with", 200),
+            ("authentication", 30),
+            ("failed", 7),
+            ("autovacuum", 20),
+            ("vacuum", 30),
+            ("insert", 40),
+            ("statement", 50),
+            ("maintenance", 8),
         ];
-        let words = words.iter().map(|&(word, df)| (word.to_owned(), df)).collect();
+        let words = words
+            .iter()
+            .map(|&(word, df)| (word.to_owned(), df))
+            .collect();
         let corrected = correct(question, &words);
         assert_eq!(corrected.text, text);
         assert_eq!(corrected.unknown, unknown);
@@ -142,21 +157,37 @@ mod tests {
 
     #[test]
     fn takes_a_near_word_for_the_word() {
-        check("forein key delte child rows automaticaly", "foreign key delete child rows automatically", &[]);
-        check("maintenence_work_mem and autovacum", "maintenance_work_mem and autovacuum", &[]);
+        check(
+            "forein key delte child rows automaticaly",
+            "foreign key delete child rows automatically",
+            &[],
+        );
+        check(
+            "maintenence_work_mem and autovacum",
+            "maintenance_work_mem and autovacuum",
+            &[],
+        );
         check("insret statments", "insert statement", &[]);
     }
 
     #[test]
     fn leaves_known_words_inflections_and_short_ones() {
-        check("Deleting rows, inserted statements: vacuums?", "Deleting rows, inserted statements: vacuums?", &[]);
+        check(
+            "Deleting rows, inserted statements: vacuums?",
+            "Deleting rows, inserted statements: vacuums?",
+            &[],
+        );
         check("kye", "kye", &[]);
         check("", "", &[]);
     }
 
     #[test]
     fn names_what_the_corpus_has_nothing_like() {
-        check("Does Patroni vacuum Kubernetes?", "Does Patroni vacuum Kubernetes?", &["patroni", "kubernetes"]);
+        check(
+            "Does Patroni vacuum Kubernetes?",
+            "Does Patroni vacuum Kubernetes?",
+            &["patroni", "kubernetes"],
+        );
         check("数据库 naïveté", "数据库 naïveté", &["naïveté"]);
     }
 }

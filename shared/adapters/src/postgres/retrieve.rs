@@ -194,10 +194,8 @@ async fn ranked(
     vector: &str,
 ) -> Result<Vec<i64>, Error> {
     let filter = Json(search.filter);
-    let mut parameters: Vec<(&(dyn ToSql + Sync), Type)> = vec![
-        (&search.served.version, Type::INT8),
-        (&vector, Type::TEXT),
-    ];
+    let mut parameters: Vec<(&(dyn ToSql + Sync), Type)> =
+        vec![(&search.served.version, Type::INT8), (&vector, Type::TEXT)];
     if !search.filter.is_empty() {
         parameters.push((&filter, Type::JSONB));
     }
@@ -276,7 +274,12 @@ async fn terms(client: &Client, search: Search<'_>) -> Result<Vec<(String, u64)>
         )
         .await?;
     rows.iter()
-        .map(|row| Ok((row.try_get(0)?, u64::from(row.try_get::<_, i32>(1)?.unsigned_abs()))))
+        .map(|row| {
+            Ok((
+                row.try_get(0)?,
+                u64::from(row.try_get::<_, i32>(1)?.unsigned_abs()),
+            ))
+        })
         .collect()
 }
 
@@ -334,9 +337,7 @@ pub async fn evidence(
 ) -> Result<Vec<Evidence>, Error> {
     let dimensions = search.served.dimensions;
     let similarity = if search.vector.is_some() {
-        format!(
-            "1 - (s.embedding::halfvec({dimensions}) <=> $5::text::halfvec({dimensions}))"
-        )
+        format!("1 - (s.embedding::halfvec({dimensions}) <=> $5::text::halfvec({dimensions}))")
     } else {
         "0 * length($5)".to_owned()
     };
@@ -423,8 +424,13 @@ const CHUNKS: &str = "select id, document, text from chunks where version = $1 o
 ///
 /// # Errors
 /// When the database refuses or the connection fails.
-pub async fn all_chunks(client: &Client, version: i64) -> Result<Vec<(i64, String, String)>, Error> {
-    let rows = client.query_typed(CHUNKS, &[(&version, Type::INT8)]).await?;
+pub async fn all_chunks(
+    client: &Client,
+    version: i64,
+) -> Result<Vec<(i64, String, String)>, Error> {
+    let rows = client
+        .query_typed(CHUNKS, &[(&version, Type::INT8)])
+        .await?;
     rows.iter()
         .map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)))
         .collect()

@@ -356,7 +356,14 @@ pub async fn write(
     copy_documents(&transaction, version, content.documents).await?;
     copy_chunks(&transaction, version, content.chunks).await?;
     let key = cache_key(&description.embedding_model, description.dimensions);
-    place_vectors(&transaction, version, &key, &description.text_search, content.chunks).await?;
+    place_vectors(
+        &transaction,
+        version,
+        &key,
+        &description.text_search,
+        content.chunks,
+    )
+    .await?;
     stage_names(&transaction, content.chunks).await?;
     if let Some(carried) = &content.carried {
         carry(&transaction, version, carried).await?;

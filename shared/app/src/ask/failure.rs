@@ -53,8 +53,12 @@ impl Failure {
     pub(super) fn message(&self) -> &'static str {
         match self {
             Self::Deadline => "The answer took too long. Please try again.",
-            Self::Unavailable(_) => "The documentation cannot be searched right now. Please try again in a moment.",
-            Self::Mismatch(_) => "The documentation is being prepared anew. Please try again later.",
+            Self::Unavailable(_) => {
+                "The documentation cannot be searched right now. Please try again in a moment."
+            }
+            Self::Mismatch(_) => {
+                "The documentation is being prepared anew. Please try again later."
+            }
         }
     }
 

@@ -58,9 +58,7 @@ pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<
     } else {
         embedded
     };
-    let vector = embedded
-        .map_err(|error| run.without("vector", &error))
-        .ok();
+    let vector = embedded.map_err(|error| run.without("vector", &error)).ok();
     run.ended("embed", started).await?;
     Ok(Opened {
         corpus,
@@ -79,7 +77,9 @@ async fn reach(ctx: &Context) -> Result<(Arc<Corpus>, Arc<Client>, Served), Fail
     let served = served(&client, &ctx.config.corpus)
         .await
         .context("read the corpus's version")
-        .and_then(|served| served.ok_or_else(|| anyhow!("no version of {} answers", ctx.config.corpus)))
+        .and_then(|served| {
+            served.ok_or_else(|| anyhow!("no version of {} answers", ctx.config.corpus))
+        })
         .map_err(Failure::Unavailable)?;
     let embedder = &*ctx.embedder;
     if served.embedding_model != embedder.model() || served.dimensions != embedder.dimensions() {
@@ -130,7 +130,10 @@ impl Opened {
             .filter(|name| {
                 !matches!(
                     name.kind,
-                    NameKind::Capitals | NameKind::Qualified | NameKind::Operator | NameKind::Version
+                    NameKind::Capitals
+                        | NameKind::Qualified
+                        | NameKind::Operator
+                        | NameKind::Version
                 )
             })
             .map(|name| name.text.as_str())
@@ -153,7 +156,11 @@ mod tests {
 
     #[test]
     fn a_capitalised_unknown_word_is_another_thing() {
-        check("What is the Patroni command for a switchover?", &["patroni", "switchover"], true);
+        check(
+            "What is the Patroni command for a switchover?",
+            &["patroni", "switchover"],
+            true,
+        );
         check("Does Patroni's agent vacuum?", &["patroni"], true);
         check("Patroni: how do I switch over?", &["patroni"], false);
         check("Is a CHECKLIST run in Vacuum?", &["checklist"], false);

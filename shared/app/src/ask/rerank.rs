@@ -11,7 +11,8 @@ use adapters::postgres::Client;
 use adapters::postgres::retrieve::{Evidence, Served};
 use domain::names::exact_names;
 use domain::relevance::{
-    AskedTerm, ScoredSentence, Signals, passage_probability, score_passage, score_sentences, signals,
+    AskedTerm, ScoredSentence, Signals, passage_probability, score_passage, score_sentences,
+    signals,
 };
 use tokio::time::Instant;
 
@@ -71,7 +72,9 @@ pub(super) async fn rerank(candidates: Candidates, run: &mut Run<'_>) -> Result<
     let scored = score(&asked, evidence, by_vector);
     let signals = signals(
         &asked,
-        scored.iter().map(|candidate| candidate.sentences.as_slice()),
+        scored
+            .iter()
+            .map(|candidate| candidate.sentences.as_slice()),
         unknown_name,
     );
     let passages = best(scored);
@@ -173,7 +176,10 @@ fn best(scored: Vec<Scored>) -> Vec<Scored> {
     kept.into_iter().map(|(candidate, _)| candidate).collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a passage has some hundred words")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a passage has some hundred words"
+)]
 fn same(a: &HashSet<String>, b: &HashSet<String>) -> bool {
     let (least, most) = (a.len().min(b.len()), a.len().max(b.len()));
     // A short passage inside a long one is not the long one.

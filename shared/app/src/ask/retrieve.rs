@@ -56,7 +56,11 @@ pub struct Arms {
 }
 
 /// Searches for `opened`'s question.
-pub(super) async fn retrieve(opened: Opened, ask: &Ask, run: &mut Run<'_>) -> Result<Candidates, Stopped> {
+pub(super) async fn retrieve(
+    opened: Opened,
+    ask: &Ask,
+    run: &mut Run<'_>,
+) -> Result<Candidates, Stopped> {
     let started = Instant::now();
     let names: Vec<String> = opened.names.iter().map(|name| name.text.clone()).collect();
     let query = Search {
@@ -117,14 +121,18 @@ fn settle_arms(found: Found, run: &mut Run<'_>) -> Result<(Arms, Vec<(String, u6
             Vec::new()
         }
         (Err(error), None) => {
-            return Err(Failure::Unavailable(anyhow::Error::from(error).context("search")));
+            return Err(Failure::Unavailable(
+                anyhow::Error::from(error).context("search"),
+            ));
         }
     };
     let counted = match found.terms {
         Ok(counted) => counted,
         Err(error) => {
             if vector.is_none() {
-                return Err(Failure::Unavailable(anyhow!(error).context("count the question's terms")));
+                return Err(Failure::Unavailable(
+                    anyhow!(error).context("count the question's terms"),
+                ));
             }
             run.without("keyword", &error);
             Vec::new()

@@ -41,7 +41,11 @@ impl<'a> Run<'a> {
     }
 
     /// Notes that `stage` took until now since `since`, and tells the visitor.
-    pub(super) async fn ended(&mut self, stage: &'static str, since: Instant) -> Result<(), Closed> {
+    pub(super) async fn ended(
+        &mut self,
+        stage: &'static str,
+        since: Instant,
+    ) -> Result<(), Closed> {
         let ms = milliseconds(since.elapsed());
         self.timings_ms.insert(stage, ms);
         self.send(Event::Progress(Progress {
@@ -53,7 +57,12 @@ impl<'a> Run<'a> {
 
     /// Notes a part that failed and is done without.
     pub(super) fn without(&mut self, part: &'static str, cause: &(dyn Error + 'static)) {
-        tracing::warn!(question.id = self.request_id, part, error = chain(cause), "answering without a part");
+        tracing::warn!(
+            question.id = self.request_id,
+            part,
+            error = chain(cause),
+            "answering without a part"
+        );
         self.degraded.push(part);
     }
 

@@ -13,7 +13,13 @@ const NEAREST: usize = 3;
 
 /// Ends a refusal.
 pub(super) fn abstain(abstained: Abstained, run: &Run<'_>) -> Done {
-    refusal("abstained", &abstained.ranked, 0, CitationCounts::default(), run)
+    refusal(
+        "abstained",
+        &abstained.ranked,
+        0,
+        CitationCounts::default(),
+        run,
+    )
 }
 
 /// Ends an answer, or what is left of one.
@@ -28,7 +34,11 @@ pub(super) fn settle(verified: Verified, run: &Run<'_>) -> Done {
     if shown.is_empty() {
         return refusal("unsupported", &ranked, removed, citations, run);
     }
-    let outcome = if removed > 0 || truncated { "partial" } else { "answered" };
+    let outcome = if removed > 0 || truncated {
+        "partial"
+    } else {
+        "answered"
+    };
     let mut done = done(outcome, shown.join(" "), &ranked, run);
     done.sentences = shown.len();
     done.removed = removed;

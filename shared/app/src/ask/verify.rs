@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use adapters::postgres::retrieve::{Evidence, page_texts};
 use anyhow::Context as _;
-use domain::citation::{Checked, Citation, Verifier, VerifiedSentence};
+use domain::citation::{Checked, Citation, VerifiedSentence, Verifier};
 use domain::fragment::Page;
 use tokio::time::Instant;
 
@@ -98,7 +98,11 @@ async fn pages(ranked: &Ranked) -> Result<HashMap<String, Page>, Stopped> {
         .collect())
 }
 
-fn shown(sentence: &VerifiedSentence, ranked: &Ranked, pages: &HashMap<String, Page>) -> event::Sentence {
+fn shown(
+    sentence: &VerifiedSentence,
+    ranked: &Ranked,
+    pages: &HashMap<String, Page>,
+) -> event::Sentence {
     let citations = sentence.citations().iter().map(|citation| {
         let evidence = &ranked.passages[citation.passage()].evidence;
         event::Citation {
@@ -109,10 +113,13 @@ fn shown(sentence: &VerifiedSentence, ranked: &Ranked, pages: &HashMap<String, P
             url: source_url(citation, evidence, pages),
         }
     });
-    let dropped = sentence.dropped().iter().map(|(passage, reason)| event::Dropped {
-        passage: passage.clone(),
-        reason: reason.as_str(),
-    });
+    let dropped = sentence
+        .dropped()
+        .iter()
+        .map(|(passage, reason)| event::Dropped {
+            passage: passage.clone(),
+            reason: reason.as_str(),
+        });
     event::Sentence {
         index: sentence.index(),
         text: sentence.text().to_owned(),
@@ -131,7 +138,12 @@ fn source_url(citation: &Citation, evidence: &Evidence, pages: &HashMap<String, 
         .last()
         .map_or(evidence.anchor.as_str(), |(_, anchor)| anchor);
     match pages.get(&evidence.document) {
-        Some(page) => page.source_url(&evidence.url, anchor, evidence.page_offset, citation.quote()),
+        Some(page) => page.source_url(
+            &evidence.url,
+            anchor,
+            evidence.page_offset,
+            citation.quote(),
+        ),
         None => super::rerank::link(&evidence.url, anchor),
     }
 }

@@ -384,11 +384,7 @@ async fn a_carried_document_is_copied_whole() {
     write(&mut client, new, &description(), &content)
         .await
         .unwrap();
-    for (what, expected) in [
-        ("documents", 2),
-        ("chunks", 3),
-        ("sentences", 6),
-    ] {
+    for (what, expected) in [("documents", 2), ("chunks", 3), ("sentences", 6)] {
         assert_eq!(
             count(&client, &format!("{what} where version = {new}")).await,
             expected,
