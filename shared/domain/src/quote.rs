@@ -809,7 +809,7 @@ mod tests {
     fn gives_every_place() {
         let folded = Folded::new("a b a b a");
         assert_eq!(occurrences(&folded, "a b"), [0..3, 4..7]);
-        assert_eq!(occurrences(&folded, "c"), []);
+        assert!(occurrences(&folded, "c").is_empty());
     }
 
     fn word() -> impl Strategy<Value = String> {
