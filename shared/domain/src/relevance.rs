@@ -5,7 +5,7 @@
 //! not relevant to it, however near the rest sounds. The weights were chosen on questions over the PostgreSQL pages and are
 //! measured by `eval`; they know nothing of any one corpus.
 
-use crate::sentence::Sentence;
+use crate::sentence::{Sentence, SentenceKind};
 
 /// A question's term and how much it tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +60,9 @@ impl ScoredSentence {
 const COVERAGE_WEIGHT: f32 = 0.3;
 
 /// Scores the sentences of a passage. `held` and `heading` are bit masks over `asked`, as the database returns them.
+///
+/// What a description describes counts as its heading does: under `max_wal_size (integer)`, "The default is 1 GB." speaks of
+/// `max_wal_size`.
 #[must_use]
 pub fn score_sentences(
     asked: &[AskedTerm],
@@ -68,15 +71,21 @@ pub fn score_sentences(
     held: &[i64],
     heading: i64,
 ) -> Vec<ScoredSentence> {
+    let mut described = 0;
     sentences
         .iter()
         .zip(similarities)
         .zip(held)
-        .map(|((&sentence, &similarity), &held)| ScoredSentence {
-            sentence,
-            similarity,
-            coverage: coverage(asked, held),
-            coverage_in_place: coverage(asked, held | heading),
+        .map(|((&sentence, &similarity), &held)| {
+            if sentence.kind == SentenceKind::Term {
+                described = held;
+            }
+            ScoredSentence {
+                sentence,
+                similarity,
+                coverage: coverage(asked, held),
+                coverage_in_place: coverage(asked, held | heading | described),
+            }
         })
         .collect()
 }
@@ -174,7 +183,6 @@ pub const RELEVANCE_THRESHOLD: f32 = 0.66;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sentence::SentenceKind;
 
     fn asked() -> Vec<AskedTerm> {
         [("wal", 10), ("=max_wal_size", 1), ("sourdough", 0)]

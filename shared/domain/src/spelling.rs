@@ -76,9 +76,10 @@ fn known(word: &str, words: &HashMap<String, u32>) -> bool {
     }
     ["s", "es", "ed", "d", "ing", "ly"].iter().any(|ending| {
         words.contains_key(&format!("{word}{ending}"))
-            || word
-                .strip_suffix(ending)
-                .is_some_and(|stem| stem.len() >= SHORTEST - 1 && words.contains_key(stem))
+            || word.strip_suffix(ending).is_some_and(|stem| {
+                stem.len() >= SHORTEST - 1
+                    && (words.contains_key(stem) || words.contains_key(&format!("{stem}e")))
+            })
     })
 }
 

@@ -55,14 +55,14 @@ fn chunk(id: i64, document: &str, text: &str) -> ChunkRow {
             anchors: vec![(4, "GUC-X".to_owned())],
             spans: Vec::new(),
         },
-        sentences: [(0, 3), (4, 7)]
+        sentences: [(0, 3), (4, 18)]
             .map(|(start, end)| Sentence {
                 start,
                 end,
                 kind: SentenceKind::Prose,
             })
             .to_vec(),
-        sentence_hashes: vec![TEXT[0], TEXT[1]],
+        sentence_hashes: TEXT.to_vec(),
         names: BTreeMap::from([("max_wal_size".to_owned(), 3)]),
     }
 }
@@ -132,6 +132,15 @@ async fn stores_terms_as_the_keyword_arm_reads_them() {
     ]
     .map(|(term, tf)| (term.to_owned(), tf));
     assert_eq!(postings, expected);
+    let row = client
+        .query_one(
+            "select string_agg(terms::text, ' ' order by ordinal) from sentences where version = $1 and chunk = 1",
+            &[&version],
+        )
+        .await
+        .unwrap();
+    // Cut by scalars: `The` and `HAVING clause `.
+    assert_eq!(row.get::<_, String>(0), "{} {claus}");
     let row = client
         .query_one(
             "select df from terms where version = $1 and term = 'log'",

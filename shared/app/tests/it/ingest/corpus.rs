@@ -145,7 +145,7 @@ pub(crate) struct Snapshot {
     /// Document and text of each chunk.
     pub(crate) chunks: Vec<(String, String)>,
     pub(crate) ids: Vec<i64>,
-    /// Documents, windows, sentences, terms and postings.
+    /// Documents, words, sentences, terms and postings.
     pub(crate) counts: Vec<i64>,
 }
 

@@ -55,9 +55,7 @@ async fn a_first_run_stores_switches_and_publishes() {
     assert_eq!(item.refusal, "Not found.");
     let texts = embedder.texts();
     assert!(
-        texts
-            .iter()
-            .any(|text| text.starts_with("Expenses > Travel: ")),
+        texts.contains(&"Trains before planes.".to_owned()),
         "{texts:?}"
     );
     assert!(
@@ -92,12 +90,7 @@ async fn c255_only_new_text_is_embedded_and_ids_stay() {
     let ctx = corpus.context(embedder.clone()).await;
     let report = ingest(&ctx, &corpus.manifest, None).await.unwrap();
     assert_eq!(report.outcome, Outcome::Switched);
-    let mut texts = embedder.texts();
-    texts.sort();
-    assert_eq!(
-        texts,
-        ["Expenses > Meals: Lunch is on us.", "Lunch is on us."]
-    );
+    assert_eq!(embedder.texts(), ["Lunch is on us."]);
     let after = corpus.read().await;
     assert!(before.ids.iter().all(|id| after.ids.contains(id)));
     assert_eq!(after.ids.len(), before.ids.len() + 1);
@@ -359,12 +352,12 @@ async fn a_run_at_its_deadline_is_incomplete_and_the_next_goes_on() {
         .unwrap();
     assert_eq!(
         (report.outcome, report.exit_code()),
-        (Outcome::Incomplete { remaining: 8 }, 4)
+        (Outcome::Incomplete { remaining: 4 }, 4)
     );
     assert_eq!(corpus.read().await, before);
     let later = Instant::now() + Duration::from_secs(600);
     let report = ingest(&ctx, &corpus.manifest, Some(later)).await.unwrap();
-    assert_eq!((report.outcome, report.embedded), (Outcome::Switched, 8));
+    assert_eq!((report.outcome, report.embedded), (Outcome::Switched, 4));
 }
 
 #[tokio::test]
