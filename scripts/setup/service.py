@@ -11,7 +11,7 @@ from .tools import cargo_lambda
 FUNCTION = "ask"
 # Its program is built before, so what this waits for is the start of a process that loads its model. A function that
 # ends at once is started again and again, its requests left waiting: only the clock tells.
-READY_S = 30
+READY_S = 120
 # As in the cloud, a visitor does not wait for another one's answer.
 INSTANCES = 2
 

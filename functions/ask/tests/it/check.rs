@@ -142,23 +142,27 @@ pub(crate) fn matches_of_fragment(url: &str, page: &str) -> usize {
     let (Some(start), end) = (words.first(), words.get(1)) else {
         return 0;
     };
+    let bound = |at: usize, text: &str| {
+        let before = page[..at].chars().next_back();
+        let after = page[at + text.len()..].chars().next();
+        // An underscore joins words, as it does for browsers.
+        let joins = |c: char| c.is_alphanumeric() || c == '_';
+        !before.is_some_and(joins) && !after.is_some_and(joins)
+    };
+    let followed = |behind: usize| page[behind..].trim_start().starts_with(&suffix);
     let found = page.match_indices(start.as_str()).filter(|(at, _)| {
-        let before = page[..*at].trim_end();
-        let rest = &page[at + start.len()..];
-        let after = match end {
-            Some(end) => rest
-                .find(end.as_str())
-                .map(|found| &rest[found + end.len()..]),
-            None => Some(rest),
-        };
-        let whole = |before: Option<char>, after: Option<char>| {
-            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
-        };
-        after.is_some_and(|after| {
-            before.ends_with(&prefix)
-                && after.trim_start().starts_with(&suffix)
-                && whole(page[..*at].chars().next_back(), after.chars().next())
-        })
+        let behind = at + start.len();
+        bound(*at, start)
+            && page[..*at].trim_end().ends_with(&prefix)
+            && match end {
+                None => followed(behind),
+                // As browsers do: an end that the suffix does not follow is passed over.
+                Some(end) => page[behind..]
+                    .match_indices(end.as_str())
+                    .any(|(found, _)| {
+                        bound(behind + found, end) && followed(behind + found + end.len())
+                    }),
+            }
     });
     found.count()
 }

@@ -224,6 +224,13 @@ async fn c005_the_production_statement_uses_the_index() {
     let mut client = database.connect().await;
     let served = serve(&mut client, &plain(3_000), 1).await;
     let before = scans(&client, served.version).await;
+    // At this size a scan would do; the statement must be one that the index can serve at all.
+    client
+        .batch_execute(
+            "set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off",
+        )
+        .await
+        .unwrap();
     find(&client, &served, "anything", Some(&direction(3)))
         .await
         .vector
