@@ -132,7 +132,7 @@ async fn a_visitor_asks_and_follows_a_mark_to_its_words() {
     page.find(Locator::Css(".sentence .mark"))
         .await
         .unwrap()
-        // By keyboard: a pointer would first have to get past the answer that still grows.
+        // Enter opens a mark as a click does.
         .send_keys("\u{e007}")
         .await
         .unwrap();
