@@ -1,4 +1,4 @@
-"""The environment our programs run with: the caller's, below it `.env`, below that what this checkout provides.
+"""The environment our programs run with: the caller's, below it `.env` (or the file at ENV_FILE), below that what this checkout provides.
 
 Setting DATABASE_URL uses that database in place of the local one; setting USAGE_TABLE, or AWS_ENDPOINT_URL_DYNAMODB,
 uses that DynamoDB in place of the emulator. Tests take neither, nor `.env`: they touch only what is local.
@@ -18,7 +18,7 @@ DEFAULT_PORT = 9000
 SETTINGS = re.compile(
     r"(DATABASE|OPENAI|COHERE|EMBEDDING|CHAT|RERANK|AWS)_\w+|EMBEDDER|RERANKER|GENERATOR|CORPUS|RELEVANCE_THRESHOLD"
     r"|PRICES_FILE|VISITOR_DAILY_LIMIT|GLOBAL_DAILY_LIMIT|DAILY_BUDGET_USD|USAGE_TABLE|HASH_SECRET|MODE|ALLOWED_ORIGIN"
-    r"|TRUSTED_HOPS|RECORD_DAYS|MODEL_DIR|LOG_LEVEL|PORT|PUBLIC_URL|\w+_SECRET_ARN"
+    r"|TRUSTED_HOPS|RECORD_DAYS|MODEL_DIR|LOG_LEVEL|PORT|PUBLIC_URL|ENV_FILE|\w+_SECRET_ARN"
 )
 
 
@@ -29,8 +29,8 @@ def given():
 
 
 def of_tests():
-    """What a test run takes over: the environment without any setting of the service."""
-    return {name: value for name, value in os.environ.items() if not SETTINGS.fullmatch(name)}
+    """What a test run takes over: the environment without any setting of the service, and no `.env`."""
+    return {name: value for name, value in os.environ.items() if not SETTINGS.fullmatch(name)} | {"ENV_FILE": os.devnull}
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def port(env):
 
 
 def _dot_env():
-    path = ROOT / ".env"
+    path = ROOT / (os.environ.get("ENV_FILE") or ".env")
     pairs = {}
     for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
         line = line.strip()

@@ -522,7 +522,7 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Variables {
 }
 
 impl Variables {
-    /// The environment, and below it the `.env` file of the working directory if there is one.
+    /// The environment, and below it the `.env` file of the working directory if there is one; `ENV_FILE` names another.
     ///
     /// # Errors
     /// A `.env` file that cannot be read.
@@ -530,7 +530,7 @@ impl Variables {
         let environment: Self = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        match std::fs::read_to_string(".env") {
+        match std::fs::read_to_string(environment.get("ENV_FILE").unwrap_or(".env")) {
             Ok(text) => Ok(environment.above(dot_env(&text)?)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(environment),
             Err(error) => Err(ConfigError::DotEnv {

@@ -97,8 +97,7 @@ fn coverage(asked: &[AskedTerm], held: i64) -> f32 {
         .iter()
         .enumerate()
         .filter(|(n, _)| held >> n & 1 == 1)
-        .map(|(_, term)| term.idf)
-        .sum();
+        .fold(0.0, |sum, (_, term)| sum + term.idf);
     if all > 0.0 { (found / all) as f32 } else { 0.0 }
 }
 

@@ -82,7 +82,7 @@ pub struct Passage {
     pub text: String,
     /// The document's metadata.
     pub metadata: BTreeMap<String, String>,
-    /// The reranker's score, 0 to 1; absent when the reranker was skipped.
+    /// The reranker's score, 0 to 1; null when the reranker was skipped.
     pub score: Option<f32>,
 }
 

@@ -56,7 +56,7 @@ async fn answer(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<event::Do
 async fn search(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Ranked, Stopped> {
     let opened = open::open(ctx, ask, run).await?;
     let candidates = retrieve::retrieve(opened, ask, run).await?;
-    rerank::rerank(candidates, run).await
+    rerank::rerank(ctx, candidates, run).await
 }
 
 /// The first half of an answer, for measuring it: what was found and in which order, by the very same stages.

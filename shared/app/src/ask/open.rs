@@ -4,7 +4,9 @@
 //! The version is chosen here and nowhere else: every later statement names it. A version made with another model is
 //! refused, for its vectors would compare without an error and rank without a meaning.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use adapters::dynamodb::corpus::Corpus;
 use adapters::model::{ModelError, checked};
@@ -13,7 +15,7 @@ use adapters::postgres::retrieve::{Served, served};
 use anyhow::{Context as _, anyhow};
 use domain::names::{Name, NameKind, question_names};
 use domain::spelling::{Corrected, correct};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::failure::{Failure, Stopped};
 use super::question::Ask;
@@ -43,7 +45,7 @@ pub struct Opened {
 pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Opened, Stopped> {
     let started = Instant::now();
     let question = ask.question.as_str();
-    let (reached, embedded) = tokio::join!(reach(ctx), embed(ctx, question));
+    let (reached, embedded) = tokio::join!(reach(ctx, run), embed(ctx, question));
     run.ended("open", started).await?;
     let (corpus, client, served) = reached?;
     let words = ctx
@@ -71,9 +73,12 @@ pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<
     })
 }
 
-async fn reach(ctx: &Context) -> Result<(Arc<Corpus>, Arc<Client>, Served), Failure> {
-    let (corpus, client) = tokio::join!(ctx.corpus(), ctx.database());
-    let (corpus, client) = (corpus?, client?);
+async fn reach(
+    ctx: &Context,
+    run: &Run<'_>,
+) -> Result<(Arc<Corpus>, Arc<Client>, Served), Stopped> {
+    let (corpus, client) = tokio::join!(ctx.corpus(), dial(ctx, run));
+    let (corpus, client) = (corpus.map_err(Failure::from)?, client?);
     let served = served(&client, &ctx.config.corpus)
         .await
         .context("read the corpus's version")
@@ -89,10 +94,27 @@ async fn reach(ctx: &Context) -> Result<(Arc<Corpus>, Arc<Client>, Served), Fail
             served.dimensions,
             embedder.model(),
             embedder.dimensions(),
-        )));
+        ))
+        .into());
     }
     Ok((corpus, client, served))
 }
+
+/// A connection, with word to the visitor when the database takes its time: it scales to zero, and resuming takes seconds.
+async fn dial(ctx: &Context, run: &Run<'_>) -> Result<Arc<Client>, Stopped> {
+    let mut dialling = pin!(ctx.database());
+    let client = match timeout(WAKING_AFTER, &mut dialling).await {
+        Ok(client) => client,
+        Err(_) => {
+            run.waking().await?;
+            dialling.await
+        }
+    };
+    Ok(client.map_err(Failure::from)?)
+}
+
+/// A database that is awake answers in milliseconds, across a region too.
+const WAKING_AFTER: Duration = Duration::from_millis(700);
 
 async fn embed(ctx: &Context, text: &str) -> Result<Vec<f32>, ModelError> {
     let mut vectors = checked(&*ctx.embedder, &[text.to_owned()]).await?;

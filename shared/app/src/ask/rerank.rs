@@ -1,7 +1,8 @@
 //! Orders the candidates by their best sentence and keeps six.
 //!
 //! Local and free: the sentence vectors were made at ingest, so no model is asked. Without candidates there is nothing to
-//! order and the question is refused by the judge.
+//! order and the question is refused by the judge. With `RERANKER=none` the fused order stands and no passage is given a
+//! score; the sentences are scored all the same, for relevance is judged and the answer chosen by them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ use super::event::{Event, Passage};
 use super::failure::Stopped;
 use super::retrieve::{Arms, Candidates};
 use super::run::Run;
+use crate::config::Reranker;
+use crate::context::Context;
 
 /// Passages an answer may cite.
 pub const PASSAGES: usize = 6;
@@ -50,6 +53,8 @@ pub struct Ranked {
     pub served: Served,
     /// At most [`PASSAGES`].
     pub passages: Vec<Scored>,
+    /// Whether they are in the reranker's order; the fusion's otherwise.
+    pub reranked: bool,
     /// What relevance is judged by.
     pub signals: Signals,
     /// The arms' own orders, for measuring them.
@@ -57,7 +62,11 @@ pub struct Ranked {
 }
 
 /// Scores every sentence of every candidate and keeps the best passages.
-pub(super) async fn rerank(candidates: Candidates, run: &mut Run<'_>) -> Result<Ranked, Stopped> {
+pub(super) async fn rerank(
+    ctx: &Context,
+    candidates: Candidates,
+    run: &mut Run<'_>,
+) -> Result<Ranked, Stopped> {
     let started = Instant::now();
     let Candidates {
         corpus,
@@ -69,7 +78,14 @@ pub(super) async fn rerank(candidates: Candidates, run: &mut Run<'_>) -> Result<
         evidence,
         arms,
     } = candidates;
-    let scored = score(&asked, evidence, by_vector);
+    let mut scored = score(&asked, evidence, by_vector);
+    let reranked = match ctx.config.models.reranker {
+        Reranker::Local => {
+            scored.sort_by(|a, b| b.score.total_cmp(&a.score));
+            true
+        }
+        Reranker::None => false,
+    };
     let signals = signals(
         &asked,
         scored
@@ -84,15 +100,15 @@ pub(super) async fn rerank(candidates: Candidates, run: &mut Run<'_>) -> Result<
         client,
         served,
         passages,
+        reranked,
         signals,
         arms,
     })
 }
 
-/// Candidates with their sentences scored, best first.
-#[must_use]
-pub fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> Vec<Scored> {
-    let mut scored: Vec<Scored> = evidence
+/// The candidates with their sentences scored, in the same order.
+fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> Vec<Scored> {
+    evidence
         .into_iter()
         .map(|evidence| {
             let held = with_names(asked, &evidence);
@@ -116,9 +132,7 @@ pub fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> V
                 sentences,
             }
         })
-        .collect();
-    scored.sort_by(|a, b| b.score.total_cmp(&a.score));
-    scored
+        .collect()
 }
 
 /// The sentences' terms with the exact names added, which are found in the text itself.
@@ -200,7 +214,7 @@ pub fn passages(ranked: &Ranked) -> Event {
             anchor: evidence.anchor.clone(),
             text: evidence.text.clone(),
             metadata: evidence.metadata.clone(),
-            score: Some(passage_probability(scored.score)),
+            score: ranked.reranked.then(|| passage_probability(scored.score)),
         }
     });
     Event::Passages {

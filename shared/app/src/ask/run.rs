@@ -55,6 +55,15 @@ impl<'a> Run<'a> {
         .await
     }
 
+    /// Tells the visitor that the database is being resumed.
+    pub(super) async fn waking(&self) -> Result<(), Closed> {
+        self.send(Event::Progress(Progress {
+            stage: "waking",
+            ms: None,
+        }))
+        .await
+    }
+
     /// Notes a part that failed and is done without.
     pub(super) fn without(&mut self, part: &'static str, cause: &(dyn Error + 'static)) {
         tracing::warn!(

@@ -2,4 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod ask;
+mod corpus;
 mod ingest;

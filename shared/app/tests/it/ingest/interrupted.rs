@@ -9,7 +9,7 @@ use adapters::postgres::Client;
 use app::ingest::{IngestError, Outcome, ingest};
 use testing::HashEmbedder;
 
-use super::corpus::{TestCorpus, model};
+use crate::corpus::{TestCorpus, model};
 
 const OLD: (&str, &str) = ("page.md", "# Page\n\nThe old text stands here.\n");
 const NEW: &str =

@@ -7,7 +7,7 @@ use app::ingest::{IngestError, Outcome, ingest};
 use testing::HashEmbedder;
 use tokio::time::Instant;
 
-use super::corpus::{TestCorpus, model, read};
+use crate::corpus::{TestCorpus, model, read};
 
 const NOTICE: (&str, &str) = (
     "notice.md",

@@ -1,4 +1,4 @@
-//! A corpus in a folder, everything an ingest of it needs, and what readers see of it.
+//! A corpus in a folder, everything an ingest and a question need of it, and what readers see of it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,6 +10,8 @@ use adapters::dynamodb::{Table, ensure_table};
 use adapters::model::Embedder;
 use adapters::postgres::Client;
 use adapters::sources::Manifest;
+use app::config::Config;
+use app::context::Context;
 use app::ingest::progress::Progress;
 use app::ingest::{IngestContext, IngestError, IngestLimits, Report, ingest};
 use testing::{DynamoDb, HashEmbedder, TestDatabase};
@@ -108,6 +110,30 @@ impl TestCorpus {
     pub(crate) async fn try_ingest(&self, embedder: HashEmbedder) -> Result<Report, IngestError> {
         let ctx = self.context(Arc::new(embedder)).await;
         ingest(&ctx, &self.manifest, None).await
+    }
+
+    /// What questions need, with these settings above the corpus's own.
+    pub(crate) async fn asking(
+        &self,
+        embedder: Arc<dyn Embedder>,
+        settings: &[(&str, &str)],
+    ) -> Context {
+        let folder = self.folder.to_str().unwrap();
+        let own = [
+            ("CORPUS", "handbook"),
+            ("DATABASE_URL", self.database.url()),
+            ("AWS_ENDPOINT_URL_DYNAMODB", self.emulator.endpoint()),
+            ("USAGE_TABLE", "sourced"),
+            ("MODEL_DIR", folder),
+        ];
+        let variables = own
+            .iter()
+            .chain(settings)
+            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        Context::with_embedder(Config::read(&variables).unwrap(), embedder)
+            .await
+            .unwrap()
     }
 
     /// What is served of the corpus.
