@@ -62,8 +62,8 @@ pub fn extract(sources: &[Source<'_>], limits: &AnswerLimits) -> Vec<ClaimedSent
 /// A sentence by passage and position.
 type Place = (usize, usize);
 
-/// The best sentence and the best of another passage, each with its neighbours, then the next best until a limit is met;
-/// best first. What answers a question often stands beside the sentence that sounds most like it.
+/// The best sentence with its neighbours and the best of another passage, then the next best until a limit is met; best
+/// first. What answers a question often stands beside the sentence that sounds most like it.
 fn choose(sources: &[Source<'_>], texts: &[Vec<char>], limits: &AnswerLimits) -> Vec<Place> {
     let mut choice = Choice {
         candidates: candidates(sources, texts),
@@ -79,13 +79,11 @@ fn choose(sources: &[Source<'_>], texts: &[Vec<char>], limits: &AnswerLimits) ->
             seeds.push(place);
         }
     }
-    for seed in seeds {
-        choice.add_neighbours(seed);
+    if let Some(&best) = seeds.first() {
+        choice.add_neighbours(best);
     }
     for &place in &order {
-        if choice.add(place) {
-            choice.add_neighbours(place);
-        }
+        choice.add(place);
     }
     let mut places = std::mem::take(&mut choice.places);
     places.sort_by(|a, b| choice.score(*b).total_cmp(&choice.score(*a)).then(a.cmp(b)));
@@ -177,6 +175,9 @@ fn candidates(sources: &[Source<'_>], texts: &[Vec<char>]) -> BTreeMap<Place, Ca
                 continue;
             }
             let mut score = scored.score();
+            if scored.coverage_in_place >= NEARLY_ALL {
+                score += COMPLETES;
+            }
             if words.iter().any(|word| decides(word)) {
                 score += DECIDES;
             }
@@ -195,6 +196,13 @@ fn candidates(sources: &[Source<'_>], texts: &[Vec<char>]) -> BTreeMap<Place, Ca
     }
     candidates
 }
+
+/// What a sentence gains that holds, with its heading and the name it describes, nearly all that is asked: "The default is 1
+/// GB." under `max_wal_size` says little by itself. 0.1 to 0.25 show as many gold quotes as none does.
+const COMPLETES: f32 = 0.2;
+
+/// Share of the question's idf from which on it is nearly all.
+const NEARLY_ALL: f32 = 0.93;
 
 /// What a sentence gains that says no, only, must or by default: answers lie in such sentences more often than subjects do.
 const DECIDES: f32 = 0.04;

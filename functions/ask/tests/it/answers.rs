@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::check::{faults, matches_of_fragment, shown};
 use crate::client::{answer, ask, events, get, questions, send};
 
-const QUESTION: &str = "What is the default of max_wal_size?";
+const QUESTION: &str = "What is the default value of max_wal_size?";
 
 #[tokio::test]
 async fn c159_the_first_event_arrives_before_the_last_is_made() {

@@ -103,7 +103,7 @@ async fn a_visitor_asks_and_follows_a_mark_to_its_words() {
     page.find(Locator::Css("#question"))
         .await
         .unwrap()
-        .send_keys("What is the default of max_wal_size?")
+        .send_keys("What is the default value of max_wal_size?")
         .await
         .unwrap();
     page.find(Locator::Css("#send"))
@@ -158,7 +158,7 @@ async fn a_link_scrolls_to_the_quoted_words() {
     let mut tried = 0;
     let browser = Browser::open().await;
     for question in [
-        "What is the default of max_wal_size?",
+        "What is the default value of max_wal_size?",
         "How does wal_compression affect performance?",
         "What does checkpoint_timeout do?",
     ] {

@@ -26,6 +26,10 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "0002_reader",
         sql: include_str!("../../../../migrations/0002_reader.sql"),
     },
+    Migration {
+        name: "0003_heading_vectors",
+        sql: include_str!("../../../../migrations/0003_heading_vectors.sql"),
+    },
 ];
 
 /// Why the schema was left as it was.

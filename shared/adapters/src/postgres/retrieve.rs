@@ -97,6 +97,8 @@ pub struct Evidence {
     pub similarities: Vec<f32>,
     /// For each sentence, which of the asked terms it holds: bit n for the nth.
     pub terms: Vec<i64>,
+    /// The heading path's cosine with the question; 0 without a vector.
+    pub heading_similarity: f32,
     /// Which of the asked terms the heading holds.
     pub heading_terms: i64,
 }
@@ -336,11 +338,14 @@ pub async fn evidence(
     chunks: &[i64],
 ) -> Result<Vec<Evidence>, Error> {
     let dimensions = search.served.dimensions;
-    let similarity = if search.vector.is_some() {
-        format!("1 - (s.embedding::halfvec({dimensions}) <=> $5::text::halfvec({dimensions}))")
-    } else {
-        "0 * length($5)".to_owned()
+    let similarity = |embedding: &str| {
+        if search.vector.is_some() {
+            format!("1 - ({embedding}::halfvec({dimensions}) <=> $5::text::halfvec({dimensions}))")
+        } else {
+            "0 * length($5)".to_owned()
+        }
     };
+    let (of_heading, of_sentence) = (similarity("c.heading_embedding"), similarity("s.embedding"));
     let sql = format!(
         "with asked as materialized (
              select term, 1::bigint << (n - 1)::integer as bit from unnest($3::text[]) with ordinality a(term, n)
@@ -349,12 +354,13 @@ pub async fn evidence(
                 c.sentences, found.similarities, found.terms,
                 (select coalesce(bit_or(bit), 0) from asked
                  where asked.term = any (tsvector_to_array(
-                     to_tsvector($4::text::regconfig, array_to_string(c.heading, ' . ')))))
+                     to_tsvector($4::text::regconfig, array_to_string(c.heading, ' . '))))),
+                coalesce({of_heading}, 0)::real
          from unnest($2::bigint[]) with ordinality wanted(id, place)
          join chunks c on c.version = $1 and c.id = wanted.id
          join documents d on d.version = $1 and d.id = c.document,
          lateral (
-             select array_agg(({similarity})::real order by s.ordinal) as similarities,
+             select array_agg(({of_sentence})::real order by s.ordinal) as similarities,
                     array_agg((select coalesce(bit_or(bit), 0) from asked where asked.term = any (s.terms))
                               order by s.ordinal) as terms
              from sentences s where s.version = $1 and s.chunk = c.id
@@ -393,6 +399,7 @@ fn read_evidence(row: &Row) -> Result<Evidence, Error> {
         similarities: row.try_get::<_, Option<_>>(11)?.unwrap_or_default(),
         terms: row.try_get::<_, Option<_>>(12)?.unwrap_or_default(),
         heading_terms: row.try_get(13)?,
+        heading_similarity: row.try_get(14)?,
     })
 }
 

@@ -23,7 +23,7 @@ pub type Hash = [u8; 32];
 
 /// Number of this storage layout: what is derived from the text in the database (terms, weights) is part of it. A
 /// version written with another one is rebuilt by the next ingest.
-pub const LAYOUT: u32 = 1;
+pub const LAYOUT: u32 = 2;
 
 /// From this many vectors on an HNSW index is built. Below it an exact scan takes a few milliseconds and misses nothing.
 pub const EXACT_VECTORS: i64 = 20_000;
@@ -88,6 +88,8 @@ pub struct ChunkRow {
     pub sentences: Vec<Sentence>,
     /// Hashes of the embedded texts, one per sentence.
     pub sentence_hashes: Vec<Hash>,
+    /// Hash of the embedded heading path.
+    pub heading_hash: Hash,
     /// Exact names with how often they occur.
     pub names: BTreeMap<String, u32>,
 }
@@ -418,7 +420,8 @@ async fn copy_documents(
 }
 
 const COPY_CHUNKS: &str = "
-    copy chunks (version, id, document, ordinal, heading, anchor, anchors, text, page_offset, tokens, metadata, sentences)
+    copy chunks (version, id, document, ordinal, heading, anchor, anchors, text, page_offset, tokens, metadata, sentences,
+                 heading_hash)
     from stdin (format binary)";
 
 async fn copy_chunks(
@@ -439,6 +442,7 @@ async fn copy_chunks(
         Type::INT4,
         Type::JSONB,
         Type::JSONB,
+        Type::BYTEA,
     ];
     let sink = transaction.copy_in(COPY_CHUNKS).await?;
     let mut writer = pin!(BinaryCopyInWriter::new(sink, &types));
@@ -459,6 +463,7 @@ async fn copy_chunks(
                 &int4(chunk.tokens),
                 &Json(&row.metadata),
                 &Json(&row.sentences),
+                &row.heading_hash.as_slice(),
             ])
             .await?;
     }
@@ -477,6 +482,14 @@ const PLACE_SENTENCES: &str = "
     from staged_sentences s
     join embeddings e on e.model = $2 and e.hash = s.text_hash
     join chunks c on c.version = $1 and c.id = s.chunk";
+
+const PLACE_HEADINGS: &str = "
+    update chunks c set heading_embedding = e.embedding
+    from embeddings e
+    where c.version = $1 and c.heading_embedding is null and e.model = $2 and e.hash = c.heading_hash";
+
+const HEADINGS_WITHOUT: &str =
+    "select count(*) from chunks where version = $1 and heading_embedding is null";
 
 /// Vectors go from the cache to their places inside the database.
 async fn place_vectors(
@@ -499,7 +512,14 @@ async fn place_vectors(
     let placed = transaction
         .execute(PLACE_SENTENCES, &[&version, &key, &text_search])
         .await?;
-    match sentences.saturating_sub(placed) {
+    transaction
+        .execute(PLACE_HEADINGS, &[&version, &key])
+        .await?;
+    let headings: i64 = transaction
+        .query_one(HEADINGS_WITHOUT, &[&version])
+        .await?
+        .get(0);
+    match sentences.saturating_sub(placed) + headings.unsigned_abs() {
         0 => Ok(()),
         missing => Err(StoreError::MissingEmbeddings { missing }),
     }
@@ -554,8 +574,9 @@ const CARRY: [&str; 4] = [
      select $1, id, title, url, metadata, page_text, sections, content_hash
      from documents where version = $2 and id = any ($3)",
     "insert into chunks (version, id, document, ordinal, heading, anchor, anchors, text, page_offset, tokens, metadata,
-                         sentences)
-     select $1, id, document, ordinal, heading, anchor, anchors, text, page_offset, tokens, metadata, sentences
+                         sentences, heading_hash, heading_embedding)
+     select $1, id, document, ordinal, heading, anchor, anchors, text, page_offset, tokens, metadata, sentences,
+            heading_hash, heading_embedding
      from chunks where version = $2 and document = any ($3)",
     "insert into sentences (version, chunk, ordinal, text_hash, embedding, terms)
      select $1, s.chunk, s.ordinal, s.text_hash, s.embedding, s.terms
@@ -787,7 +808,8 @@ async fn drop_partition(client: &Client, table: &str, version: i64) -> Result<()
 const PRUNE: &str = "
     delete from embeddings e
     where e.made_at < now() - interval '7 days'
-      and not exists (select from sentences s where s.text_hash = e.hash)";
+      and not exists (select from sentences s where s.text_hash = e.hash)
+      and not exists (select from chunks c where c.heading_hash = e.hash)";
 
 /// Forgets embeddings of texts no version holds any more. Young ones stay: an interrupted run will want them.
 ///

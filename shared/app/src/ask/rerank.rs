@@ -12,8 +12,8 @@ use adapters::postgres::Client;
 use adapters::postgres::retrieve::{Evidence, Served};
 use domain::names::exact_names;
 use domain::relevance::{
-    AskedTerm, ScoredSentence, Signals, passage_probability, score_passage, score_sentences,
-    signals,
+    AskedTerm, Heading, ScoredSentence, Signals, passage_probability, score_passage,
+    score_sentences, signals,
 };
 use tokio::time::Instant;
 
@@ -112,7 +112,10 @@ fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> Vec<S
         .into_iter()
         .map(|evidence| {
             let held = with_names(asked, &evidence);
-            let heading = evidence.heading_terms | names_in(asked, &evidence.heading.join("\n"));
+            let heading = Heading {
+                similarity: evidence.heading_similarity,
+                held: evidence.heading_terms | names_in(asked, &evidence.heading.join("\n")),
+            };
             let mut sentences = score_sentences(
                 asked,
                 &evidence.sentences,

@@ -23,7 +23,7 @@ const SENTENCE_WORDS: usize = 200;
 const HEADING_WEIGHT: u32 = 2;
 
 /// Raised when the embedded texts change in a way the other parts of [`chunker`] do not tell.
-const EMBEDDED_TEXTS: u32 = 1;
+const EMBEDDED_TEXTS: u32 = 2;
 
 /// The corpus as cut.
 pub(super) struct Chunked {
@@ -97,6 +97,7 @@ fn row(document: &Document, chunk: Chunk, texts: &mut BTreeMap<Hash, String>) ->
         .iter()
         .map(|sentence| keep(first_words(slice.scalars(sentence.start, sentence.end)).to_owned()))
         .collect();
+    let heading_hash = keep(first_words(&chunk.heading.join(", ")).to_owned());
     let mut names = BTreeMap::new();
     for (text, weight) in [
         (&chunk.text, 1),
@@ -113,6 +114,7 @@ fn row(document: &Document, chunk: Chunk, texts: &mut BTreeMap<Hash, String>) ->
         chunk,
         sentences,
         sentence_hashes,
+        heading_hash,
         names,
     }
 }

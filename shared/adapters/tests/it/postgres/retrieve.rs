@@ -94,6 +94,7 @@ async fn serve(client: &mut Client, texts: &[String], exact_vectors: i64) -> Ser
                 kind: SentenceKind::Prose,
             }],
             sentence_hashes: vec![hash(n)],
+            heading_hash: hash(n),
             names: exact_names(text)
                 .into_iter()
                 .map(|name| (name.text, 1))

@@ -63,6 +63,7 @@ fn chunk(id: i64, document: &str, text: &str) -> ChunkRow {
             })
             .to_vec(),
         sentence_hashes: TEXT.to_vec(),
+        heading_hash: TEXT[0],
         names: BTreeMap::from([("max_wal_size".to_owned(), 3)]),
     }
 }
