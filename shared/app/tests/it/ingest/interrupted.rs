@@ -35,8 +35,8 @@ async fn c252_a_failing_model_leaves_the_old_version_and_its_own_work() {
     assert_eq!(corpus.read().await, before);
     let report = corpus.ingest().await;
     assert_eq!(report.outcome, Outcome::Switched);
-    // Six pages of one text; what was made before the failure is not made again.
-    assert_eq!(report.embedded, 3);
+    // Six pages of two texts, a heading and a sentence; the four made before the failure are not made again.
+    assert_eq!(report.embedded, 8);
     assert_eq!(corpus.read().await.chunks.len(), 7);
 }
 
