@@ -28,8 +28,8 @@ def served(env, port, *, reload):
         raise Failure(f"port {port} is in use: stop what uses it, or choose another with PORT=")
     env = env | {"PUBLIC_URL": env.get("PUBLIC_URL", url(port)), "PORT": str(port)}
     # The function answers preflights itself, as it does behind a Function URL.
-    watch = [cargo_lambda(), "lambda", "watch", "--disable-cors", "--invoke-address", "127.0.0.1", "--invoke-port", port]
-    watch += ["--bin", FUNCTION, "--locked", "--concurrency", INSTANCES]
+    watch = [cargo_lambda(), "lambda", "watch", "--bin", FUNCTION, "--locked", "--concurrency", INSTANCES]
+    watch += ["--disable-cors", "--invoke-address", "127.0.0.1", "--invoke-port", port]
     if not reload:
         watch.append("--ignore-changes")
     with started(watch, env=env) as process:

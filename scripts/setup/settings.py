@@ -1,7 +1,8 @@
-"""The environment our programs run with: the caller's, below it `.env` (or the file at ENV_FILE), below that what this checkout provides.
+"""The environment our programs run with: the caller's, below it `.env`, below that what this checkout provides.
 
-Setting DATABASE_URL uses that database in place of the local one; setting USAGE_TABLE, or AWS_ENDPOINT_URL_DYNAMODB,
-uses that DynamoDB in place of the emulator. Tests take neither, nor `.env`: they touch only what is local.
+ENV_FILE names another file than `.env`. Setting DATABASE_URL uses that database in place of the local one; setting
+USAGE_TABLE, or AWS_ENDPOINT_URL_DYNAMODB, uses that DynamoDB in place of the emulator. Tests take neither, nor `.env`:
+they touch only what is local.
 """
 
 import os
@@ -30,7 +31,8 @@ def given():
 
 def of_tests():
     """What a test run takes over: the environment without any setting of the service, and no `.env`."""
-    return {name: value for name, value in os.environ.items() if not SETTINGS.fullmatch(name)} | {"ENV_FILE": os.devnull}
+    env = {name: value for name, value in os.environ.items() if not SETTINGS.fullmatch(name)}
+    return env | {"ENV_FILE": os.devnull}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Walks README's "Point it at your own folder" as it is printed, with a folder that holds each format that is read.
 
-Run by scripts/test, which provides the database. Only the folder and the corpus's name are put in, so that a corpus of the
-reader's own that is called as in README stays untouched.
+Run by scripts/test, which provides the database. Only the folder and the corpus's name are put in, so that a corpus of
+the reader's own that is called as in README stays untouched.
 """
 
 import json
@@ -22,7 +22,8 @@ NAME = "own-folder-walk"
 FILES = {
     "kettle.html": "<!doctype html><title>Kettle</title><main><h1>Kettle</h1>"
     "<p>The kettle of the Harrow office is descaled on the first Monday of a month.</p></main>",
-    "parking.md": "---\ndepartment: facilities\n---\n# Parking\n\nThe Harrow office has eleven parking places for visitors.\n",
+    "parking.md": "---\ndepartment: facilities\n---\n"
+    "# Parking\n\nThe Harrow office has eleven parking places for visitors.\n",
     "alarm.txt": "Alarm\n\nThe alarm panel of the Harrow office is reset by holding the green key for nine seconds.\n",
     "lines.jsonl": json.dumps(
         {

@@ -197,11 +197,11 @@ mod tests {
 
     use super::*;
 
+    /// Kind, text and anchor.
+    type Laid<'a> = (BlockKind, &'a str, Option<&'a str>);
+
     /// Lays blocks out as a parser would: each on its own line, below its headings.
-    fn document(
-        title: &str,
-        sections: &[(&[&str], &str, &[(BlockKind, &str, Option<&str>)])],
-    ) -> Document {
+    fn document(title: &str, sections: &[(&[&str], &str, &[Laid<'_>])]) -> Document {
         let mut page_text = String::new();
         let mut laid = Vec::new();
         let mut open: Vec<&str> = Vec::new();

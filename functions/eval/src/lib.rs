@@ -1,7 +1,7 @@
 //! Measures answers against questions whose answers are known, by the very pipeline that visitors use.
 //!
 //! Gold is a quote; a chunk is gold when it holds one. Retrieval is measured per arm, after fusion and after rerank;
-//! answers by what was shown. Nothing here changes how a question is answered. See [`dataset`], [`measure`], [`report`].
+//! answers by what was shown. Nothing here changes how a question is answered. See `dataset`, `measure` and `report`.
 
 #![recursion_limit = "256"]
 

@@ -29,6 +29,9 @@ const CORPUS_AGE: Duration = Duration::from_secs(30);
 /// frozen process misses even that word. Dialling again takes milliseconds.
 const IDLE_CONNECTION_AGE: Duration = Duration::from_secs(60);
 
+/// The words of a corpus version with the number of chunks that hold each.
+pub type Words = Arc<HashMap<String, u32>>;
+
 /// What the pipelines share.
 pub struct Context {
     /// What the deployment is set to.
@@ -39,7 +42,7 @@ pub struct Context {
     pub table: Table,
     database: Database,
     corpus: Mutex<Option<(Instant, Arc<Corpus>)>>,
-    words: Mutex<Option<(i64, Arc<HashMap<String, u32>>)>>,
+    words: Mutex<Option<(i64, Words)>>,
 }
 
 impl Context {
@@ -93,7 +96,7 @@ impl Context {
         })
     }
 
-    /// The corpus as it is served, from the corpus item and at most [`CORPUS_AGE`] old. Wakes no Postgres.
+    /// The corpus as it is served, from the corpus item and at most `CORPUS_AGE` old. Wakes no Postgres.
     ///
     /// # Errors
     /// [`ApiError::Unavailable`] when none was ever ingested, or the item cannot be read and no older copy is at hand.
@@ -146,11 +149,7 @@ impl Context {
     ///
     /// # Errors
     /// When the database refuses or the connection fails.
-    pub async fn words(
-        &self,
-        client: &Client,
-        version: i64,
-    ) -> anyhow::Result<Arc<HashMap<String, u32>>> {
+    pub async fn words(&self, client: &Client, version: i64) -> anyhow::Result<Words> {
         let known = self
             .words
             .lock()

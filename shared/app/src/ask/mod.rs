@@ -1,6 +1,6 @@
 //! Answers one question: admit → open → embed → retrieve → rerank → judge → generate → verify → settle.
 //!
-//! A newcomer reads [`answer`] first: its body names each stage once, in order. A stage takes what the one before it made,
+//! A newcomer reads `answer` first: its body names each stage once, in order. A stage takes what the one before it made,
 //! by value. No sentence reaches the sink that verification did not pass, and the last event is one `done` or `error`.
 
 pub mod event;
