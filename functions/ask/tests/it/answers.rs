@@ -140,14 +140,43 @@ async fn the_status_says_what_is_served() {
     assert_eq!(status["quota"]["visitor"]["limit"], Value::Null);
 }
 
+/// The threshold was measured on this index and this model: it lets the documentation's questions through and no others.
+#[tokio::test]
+async fn c058_the_threshold_parts_what_is_covered_from_what_is_not() {
+    let answered = async |kind: &str, category: Option<&str>| {
+        let (mut answered, mut all) = (0, 0);
+        for row in questions(kind) {
+            if category.is_some_and(|category| row["category"] != category) {
+                continue;
+            }
+            let (_, events) = answer(row["question"].as_str().unwrap()).await;
+            all += 1;
+            answered += usize::from(events.iter().any(|event| event.name == "sentence"));
+        }
+        (answered, all)
+    };
+    let (kept, all) = answered("answerable", None).await;
+    assert!(kept * 100 >= all * 85, "{kept} of {all} are answered");
+    let (astray, all) = answered("unanswerable", Some("off_topic")).await;
+    assert!(
+        all >= 7 && astray == 0,
+        "{astray} of {all} off topic are answered"
+    );
+    let (astray, all) = answered("unanswerable", Some("near_miss")).await;
+    assert!(
+        astray * 100 <= all * 20,
+        "{astray} of {all} near misses are answered"
+    );
+}
+
 /// Every sentence of every answer over the public questions, and every link of it.
 #[tokio::test]
 async fn all_public_questions_hold() {
     let mut wrong = Vec::new();
     let mut links = BTreeSet::new();
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
-    for file in ["answerable.jsonl", "unanswerable.jsonl", "injection.jsonl"] {
-        for row in questions(file) {
+    for kind in ["answerable", "unanswerable", "injection"] {
+        for row in questions(kind) {
             let (status, events) = answer(row["question"].as_str().unwrap()).await;
             if status == 400 {
                 *outcomes.entry("refused".into()).or_default() += 1;

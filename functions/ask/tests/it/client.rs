@@ -1,6 +1,5 @@
 //! A plain HTTP client of a running service, which keeps the pieces a body came in.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -110,19 +109,18 @@ pub(crate) async fn answer(question: &str) -> (u16, Vec<Sent>) {
     (status, events)
 }
 
-/// The public questions: those beside the checkout, else the repository's own.
-pub(crate) fn questions(file: &str) -> Vec<Value> {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let places = [
-        root.join("../shared/evalset").join(file),
-        root.join("eval/datasets").join(file),
-    ];
-    let text = places
-        .iter()
-        .find_map(|place| std::fs::read_to_string(place).ok());
-    let text = text.unwrap_or_else(|| panic!("{file} is at none of {places:?}"));
-    text.lines()
-        .filter(|line| !line.trim().is_empty())
+/// The public questions of a type: `answerable`, `unanswerable` or `injection`.
+pub(crate) fn questions(kind: &str) -> Vec<Value> {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../eval/datasets/postgresql-17.jsonl"
+    );
+    let rows: Vec<Value> = std::fs::read_to_string(file)
+        .unwrap()
+        .lines()
         .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+        .filter(|row: &Value| row["type"] == kind)
+        .collect();
+    assert!(!rows.is_empty(), "no question is {kind}");
+    rows
 }
