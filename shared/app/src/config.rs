@@ -12,6 +12,21 @@ use std::path::{Path, PathBuf};
 /// The model the local embedder runs, and the width of its vectors.
 const LOCAL_MODEL: (&str, usize) = ("all-MiniLM-L6-v2", 384);
 
+/// What is asked of a provider when no model is named.
+const CHAT_MODEL: &str = "gpt-4.1-mini";
+const EMBEDDING_MODEL: &str = "text-embedding-3-small";
+const COHERE_RERANK_MODEL: &str = "rerank-v3.5";
+
+/// Widths of the vectors of known embedding models; of others `EMBEDDING_DIMENSIONS` has to say it.
+const KNOWN_DIMENSIONS: [(&str, usize); 3] = [
+    ("text-embedding-3-small", 1536),
+    ("text-embedding-3-large", 3072),
+    ("text-embedding-ada-002", 1536),
+];
+
+/// The widest vector the database can index (pgvector's limit for `halfvec`).
+const MOST_DIMENSIONS: usize = 4_000;
+
 /// What a deployment is set to.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -53,41 +68,73 @@ pub struct ModelsConfig {
     pub model_dir: PathBuf,
     /// `RELEVANCE_THRESHOLD`, 0 to 1: overrides the calibrated one; 0 never abstains by score.
     pub relevance_threshold: Option<f32>,
-    /// `OPENAI_API_KEY`: kept for the providers to come; no part uses it yet.
-    pub openai_api_key: Option<Secret>,
-    /// `PRICES_FILE`: prices of provider tokens; no part uses it yet, for local models cost nothing.
+    /// `PRICES_FILE`: what providers charge; without it the cost of a call is unknown.
     pub prices_file: Option<PathBuf>,
 }
 
+/// A server of models and how it knows us.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// `OPENAI_API_KEY` or `COHERE_API_KEY`; a server of one's own may need none.
+    pub key: Option<Secret>,
+    /// `OPENAI_BASE_URL`, with its `/v1`, or `COHERE_BASE_URL`; without a final slash.
+    pub base_url: String,
+}
+
+/// A model of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteModel {
+    /// Where it runs.
+    pub server: Server,
+    /// `CHAT_MODEL`, `RERANK_MODEL` or `EMBEDDING_MODEL`.
+    pub model: String,
+}
+
 /// Turns text into vectors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Embedder {
     /// The sentence model in this process.
     Local,
+    /// Any server with OpenAI's `/embeddings`.
+    OpenAi {
+        /// The model.
+        remote: RemoteModel,
+        /// `EMBEDDING_DIMENSIONS`, or the model's own width.
+        dimensions: usize,
+        /// Whether the width was asked for and has to be sent.
+        shortened: bool,
+    },
 }
 
 /// Orders the passages found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reranker {
     /// Sentence vectors and term coverage, in this process.
     Local,
+    /// A chat model that grades all candidates at once.
+    Chat(RemoteModel),
+    /// Any server with Cohere's `/v2/rerank`.
+    Cohere(RemoteModel),
     /// The order of the fusion stands.
     None,
 }
 
 /// Writes the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Generator {
     /// The passages' own sentences.
     Extractive,
+    /// Any server with OpenAI's `/chat/completions`.
+    OpenAi(RemoteModel),
 }
 
 impl Embedder {
     /// As written in the configuration and shown in the status.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Local => "local",
+            Self::OpenAi { .. } => "openai",
         }
     }
 }
@@ -95,9 +142,11 @@ impl Embedder {
 impl Reranker {
     /// As written in the configuration and shown in the status.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Local => "local",
+            Self::Chat(_) => "chat",
+            Self::Cohere(_) => "cohere",
             Self::None => "none",
         }
     }
@@ -106,9 +155,10 @@ impl Reranker {
 impl Generator {
     /// As written in the configuration and shown in the status.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Extractive => "extractive",
+            Self::OpenAi(_) => "openai",
         }
     }
 }
@@ -330,76 +380,50 @@ impl DatabaseConfig {
 
 impl ModelsConfig {
     fn read(variables: &Variables) -> Result<Self, ConfigError> {
-        let openai_api_key =
-            variables.secret("OPENAI_API_KEY", "a key without white space", key)?;
-        let cohere_api_key =
-            variables.secret("COHERE_API_KEY", "a key without white space", key)?;
-        for name in ["OPENAI_BASE_URL", "COHERE_BASE_URL"] {
-            variables.parse(name, "an http:// or https:// URL", http_url)?;
-        }
-        for name in ["CHAT_MODEL", "RERANK_MODEL"] {
-            variables.parse(name, "a model's name", model_name)?;
-        }
-        let embedder = match variables.get("EMBEDDER") {
-            None | Some("local") => Embedder::Local,
-            Some("openai") => {
-                return Err(remote(
-                    "EMBEDDER",
-                    "openai",
-                    "local",
-                    "OPENAI_API_KEY",
-                    openai_api_key.as_ref(),
-                ));
+        let servers = Servers::read(variables)?;
+        let model = |variable| variables.parse(variable, "a model's name", model_name);
+        let chat_model = model("CHAT_MODEL")?.unwrap_or_else(|| CHAT_MODEL.into());
+        let rerank_model = model("RERANK_MODEL")?;
+        // With a key all three models are the provider's, unless one is chosen otherwise.
+        let by_default = |remote, local| if servers.has_key { remote } else { local };
+        let embedder = match variables
+            .get("EMBEDDER")
+            .unwrap_or(by_default("openai", "local"))
+        {
+            "local" => {
+                local_only(variables)?;
+                Embedder::Local
             }
-            Some(other) => return Err(wrong("EMBEDDER", other, "local")),
+            "openai" => remote_embedder(variables, servers.openai("EMBEDDER", "openai")?)?,
+            other => return Err(wrong("EMBEDDER", other, "local or openai")),
         };
-        let reranker = match variables.get("RERANKER") {
-            None | Some("local") => Reranker::Local,
-            Some("none") => Reranker::None,
-            Some("chat") => {
-                return Err(remote(
-                    "RERANKER",
-                    "chat",
-                    "local or none",
-                    "OPENAI_API_KEY",
-                    openai_api_key.as_ref(),
-                ));
-            }
-            Some("cohere") => {
-                return Err(remote(
-                    "RERANKER",
-                    "cohere",
-                    "local or none",
-                    "COHERE_API_KEY",
-                    cohere_api_key.as_ref(),
-                ));
-            }
-            Some(other) => return Err(wrong("RERANKER", other, "local or none")),
+        let reranker = match variables
+            .get("RERANKER")
+            .unwrap_or(by_default("chat", "local"))
+        {
+            "local" => Reranker::Local,
+            "none" => Reranker::None,
+            "chat" => Reranker::Chat(RemoteModel {
+                server: servers.openai("RERANKER", "chat")?,
+                model: rerank_model.unwrap_or_else(|| chat_model.clone()),
+            }),
+            "cohere" => Reranker::Cohere(RemoteModel {
+                server: servers.cohere()?,
+                model: rerank_model.unwrap_or_else(|| COHERE_RERANK_MODEL.into()),
+            }),
+            other => return Err(wrong("RERANKER", other, "local, chat, cohere or none")),
         };
-        let generator = match variables.get("GENERATOR") {
-            None | Some("extractive") => Generator::Extractive,
-            Some("openai") => {
-                return Err(remote(
-                    "GENERATOR",
-                    "openai",
-                    "extractive",
-                    "OPENAI_API_KEY",
-                    openai_api_key.as_ref(),
-                ));
-            }
-            Some(other) => return Err(wrong("GENERATOR", other, "extractive")),
+        let generator = match variables
+            .get("GENERATOR")
+            .unwrap_or(by_default("openai", "extractive"))
+        {
+            "extractive" => Generator::Extractive,
+            "openai" => Generator::OpenAi(RemoteModel {
+                server: servers.openai("GENERATOR", "openai")?,
+                model: chat_model,
+            }),
+            other => return Err(wrong("GENERATOR", other, "extractive or openai")),
         };
-        let (model, dimensions) = LOCAL_MODEL;
-        variables.parse(
-            "EMBEDDING_MODEL",
-            &format!("{model} while EMBEDDER is local"),
-            |value| (value == model).then_some(()),
-        )?;
-        variables.parse(
-            "EMBEDDING_DIMENSIONS",
-            &format!("{dimensions} while EMBEDDER is local"),
-            |value| (value.parse() == Ok(dimensions)).then_some(()),
-        )?;
         Ok(Self {
             embedder,
             reranker,
@@ -417,10 +441,112 @@ impl ModelsConfig {
                         .filter(|threshold| (0.0..=1.0).contains(threshold))
                 },
             )?,
-            openai_api_key,
             prices_file: variables.parse("PRICES_FILE", "a readable file", file)?,
         })
     }
+}
+
+/// The servers that are configured, whether a model is asked of them or not.
+struct Servers {
+    has_key: bool,
+    openai_key: Option<Secret>,
+    openai_url: Option<String>,
+    cohere_key: Option<Secret>,
+    cohere_url: Option<String>,
+}
+
+impl Servers {
+    fn read(variables: &Variables) -> Result<Self, ConfigError> {
+        let key_of = |name| variables.secret(name, "a key without white space", key);
+        let url_of = |name| variables.parse(name, "an http:// or https:// URL", base_url);
+        let openai_key = key_of("OPENAI_API_KEY")?;
+        Ok(Self {
+            has_key: openai_key.is_some(),
+            openai_key,
+            openai_url: url_of("OPENAI_BASE_URL")?,
+            cohere_key: key_of("COHERE_API_KEY")?,
+            cohere_url: url_of("COHERE_BASE_URL")?,
+        })
+    }
+
+    /// The server of `variable`'s choice; one at an address of one's own may do without a key.
+    fn openai(&self, variable: &'static str, choice: &str) -> Result<Server, ConfigError> {
+        server(
+            self.openai_key.as_ref(),
+            self.openai_url.as_ref(),
+            "https://api.openai.com/v1",
+            "OPENAI_API_KEY",
+            &format!("{variable} is {choice}"),
+        )
+    }
+
+    fn cohere(&self) -> Result<Server, ConfigError> {
+        server(
+            self.cohere_key.as_ref(),
+            self.cohere_url.as_ref(),
+            "https://api.cohere.com",
+            "COHERE_API_KEY",
+            "RERANKER is cohere",
+        )
+    }
+}
+
+fn server(
+    key: Option<&Secret>,
+    url: Option<&String>,
+    public_url: &str,
+    key_variable: &'static str,
+    why: &str,
+) -> Result<Server, ConfigError> {
+    if key.is_none() && url.is_none() {
+        return Err(ConfigError::Missing {
+            variable: key_variable,
+            accepts: format!("the provider's key, as {why}"),
+        });
+    }
+    Ok(Server {
+        key: key.cloned(),
+        base_url: url.cloned().unwrap_or_else(|| public_url.into()),
+    })
+}
+
+/// The local embedder has one model of one width.
+fn local_only(variables: &Variables) -> Result<(), ConfigError> {
+    let (model, dimensions) = LOCAL_MODEL;
+    variables.parse(
+        "EMBEDDING_MODEL",
+        &format!("{model} while EMBEDDER is local"),
+        |value| (value == model).then_some(()),
+    )?;
+    variables.parse(
+        "EMBEDDING_DIMENSIONS",
+        &format!("{dimensions} while EMBEDDER is local"),
+        |value| (value.parse() == Ok(dimensions)).then_some(()),
+    )?;
+    Ok(())
+}
+
+fn remote_embedder(variables: &Variables, server: Server) -> Result<Embedder, ConfigError> {
+    let model = variables
+        .parse("EMBEDDING_MODEL", "a model's name", model_name)?
+        .unwrap_or_else(|| EMBEDDING_MODEL.into());
+    let accepts = format!("a number of dimensions from 1 to {MOST_DIMENSIONS}");
+    let asked = variables.parse("EMBEDDING_DIMENSIONS", &accepts, |value| {
+        number(value).filter(|dimensions| (1..=MOST_DIMENSIONS).contains(dimensions))
+    })?;
+    let own = KNOWN_DIMENSIONS
+        .iter()
+        .find(|(known, _)| *known == model)
+        .map(|(_, dimensions)| *dimensions);
+    let dimensions = asked.or(own).ok_or_else(|| ConfigError::Missing {
+        variable: "EMBEDDING_DIMENSIONS",
+        accepts: format!("the width of {model}'s vectors"),
+    })?;
+    Ok(Embedder::OpenAi {
+        remote: RemoteModel { server, model },
+        dimensions,
+        shortened: own.is_some_and(|own| own != dimensions),
+    })
 }
 
 impl LimitsConfig {
@@ -639,27 +765,6 @@ fn wrong(variable: &'static str, value: &str, accepts: &str) -> ConfigError {
     }
 }
 
-/// A provider was asked for: its key must be there, and even then this version has no client for it.
-fn remote(
-    variable: &'static str,
-    found: &str,
-    accepts: &str,
-    key_variable: &'static str,
-    key: Option<&Secret>,
-) -> ConfigError {
-    match key {
-        None => ConfigError::Missing {
-            variable: key_variable,
-            accepts: format!("the provider's key, as {variable} is {found}"),
-        },
-        Some(_) => ConfigError::NotBuilt {
-            variable: variable.into(),
-            found: format!("{found:?}"),
-            reason: format!("this version does not have it; it must be {accepts}"),
-        },
-    }
-}
-
 fn number<T: std::str::FromStr>(value: &str) -> Option<T> {
     value.parse().ok()
 }
@@ -706,6 +811,11 @@ fn http_url(value: &str) -> Option<String> {
     let plain = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[')
         && rest.chars().all(|c| c.is_ascii_graphic());
     (plain && !rest.contains(['?', '#', '"', '<', '>', '\\'])).then(|| value.to_owned())
+}
+
+/// An address that paths are put behind.
+fn base_url(value: &str) -> Option<String> {
+    http_url(value).map(|url| url.trim_end_matches('/').to_owned())
 }
 
 fn is_origin(value: &str) -> bool {
@@ -755,22 +865,95 @@ mod tests {
     }
 
     #[test]
-    fn a_key_alone_leaves_the_local_models() {
-        assert_eq!(
-            read(&[("OPENAI_API_KEY", "sk-1")])
-                .unwrap()
-                .models
-                .generator,
-            Generator::Extractive
-        );
+    fn a_key_alone_makes_all_models_the_providers() {
+        let models = read(&[("OPENAI_API_KEY", "sk-1")]).unwrap().models;
+        let server = Server {
+            key: Some(Secret::new("sk-1")),
+            base_url: "https://api.openai.com/v1".into(),
+        };
+        let remote = |model: &str| RemoteModel {
+            server: server.clone(),
+            model: model.into(),
+        };
+        assert_eq!(models.generator, Generator::OpenAi(remote("gpt-4.1-mini")));
+        assert_eq!(models.reranker, Reranker::Chat(remote("gpt-4.1-mini")));
+        let embedder = Embedder::OpenAi {
+            remote: remote("text-embedding-3-small"),
+            dimensions: 1536,
+            shortened: false,
+        };
+        assert_eq!(models.embedder, embedder);
+    }
+
+    #[test]
+    fn a_chosen_part_stays_local_beside_a_key() {
+        let models = read(&[
+            ("OPENAI_API_KEY", "sk-1"),
+            ("EMBEDDER", "local"),
+            ("RERANKER", "none"),
+        ])
+        .unwrap()
+        .models;
+        assert_eq!(models.embedder, Embedder::Local);
+        assert_eq!(models.reranker, Reranker::None);
+        assert_eq!(models.generator.name(), "openai");
+    }
+
+    #[test]
+    fn a_server_of_ones_own_needs_no_key() {
+        let own = ("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1/");
+        let models = read(&[own, ("GENERATOR", "openai"), ("CHAT_MODEL", "smollm2:135m")])
+            .unwrap()
+            .models;
+        assert_eq!(models.embedder, Embedder::Local, "without a key all else is local");
+        let server = Server {
+            key: None,
+            base_url: "http://127.0.0.1:8080/v1".into(),
+        };
+        let model = "smollm2:135m".into();
+        assert_eq!(models.generator, Generator::OpenAi(RemoteModel { server, model }));
+    }
+
+    #[test]
+    fn an_embedding_models_width_is_known_or_asked_for() {
+        let openai = ("EMBEDDER", "openai");
+        let key = ("OPENAI_API_KEY", "sk-1");
+        let unknown = ("EMBEDDING_MODEL", "nomic-embed-text");
+        let error = read(&[openai, key, unknown]).unwrap_err().to_string();
+        assert!(error.contains("EMBEDDING_DIMENSIONS") && error.contains("nomic"), "{error}");
+        for (settings, width, sent) in [
+            (&[unknown, ("EMBEDDING_DIMENSIONS", "768")][..], 768, false),
+            (&[("EMBEDDING_DIMENSIONS", "512")][..], 512, true),
+            (&[("EMBEDDING_MODEL", "text-embedding-3-large")][..], 3072, false),
+        ] {
+            let settings: Vec<_> = [openai, key].iter().chain(settings).copied().collect();
+            let Embedder::OpenAi { dimensions, shortened, .. } = read(&settings).unwrap().models.embedder else {
+                panic!("not the provider's");
+            };
+            assert_eq!((dimensions, shortened), (width, sent));
+        }
+    }
+
+    /// Wider vectors cannot be indexed: told before any table is made for them.
+    #[test]
+    fn c009_a_width_the_database_cannot_index_stops_the_start() {
+        let error = read(&[
+            ("OPENAI_API_KEY", "sk-1"),
+            ("EMBEDDING_MODEL", "text-embedding-3-large"),
+            ("EMBEDDING_DIMENSIONS", "4001"),
+        ])
+        .unwrap_err()
+        .to_string();
+        assert!(error.contains("EMBEDDING_DIMENSIONS") && error.contains("4000"), "{error}");
     }
 
     #[test]
     fn a_wrong_value_is_one_line_that_names_it_and_what_it_accepts() {
         for (name, value, accepts) in [
             ("CORPUS", "../etc", "manifest"),
-            ("EMBEDDER", "word2vec", "local"),
-            ("RERANKER", "best", "local or none"),
+            ("EMBEDDER", "word2vec", "local or openai"),
+            ("RERANKER", "best", "local, chat, cohere or none"),
+            ("RERANKER", "cohere", "COHERE_API_KEY"),
             ("GENERATOR", "magic", "extractive"),
             ("GENERATOR", "openai", "OPENAI_API_KEY"),
             (
