@@ -16,4 +16,5 @@ pub mod quote;
 pub mod relevance;
 pub mod sentence;
 pub mod spelling;
+pub mod support;
 pub mod tokens;
