@@ -745,8 +745,22 @@ impl Stance {
     pub(super) fn contradicts(&self, evidence: &Self, passages: &[&Plain]) -> bool {
         #[cfg(test)]
         if std::env::var("TRACE").is_ok() {
-            eprintln!("S {:?} {:?} {:?}\nE {:?} {:?} {:?}", self.words, self.scopes, self.poles, evidence.words, evidence.scopes, evidence.poles);
-            eprintln!("denies {} silence {} opposite {} limits {}", self.denies(evidence, passages), evidence.is_denied_by_silence(self), self.stands_opposite(evidence, passages), self.limits_alone(evidence));
+            eprintln!(
+                "S {:?} {:?} {:?}\nE {:?} {:?} {:?}",
+                self.words,
+                self.scopes,
+                self.poles,
+                evidence.words,
+                evidence.scopes,
+                evidence.poles
+            );
+            eprintln!(
+                "denies {} silence {} opposite {} limits {}",
+                self.denies(evidence, passages),
+                evidence.is_denied_by_silence(self),
+                self.stands_opposite(evidence, passages),
+                self.limits_alone(evidence)
+            );
         }
         self.denies(evidence, passages)
             || evidence.is_denied_by_silence(self)

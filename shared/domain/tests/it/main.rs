@@ -1,0 +1,3 @@
+//! Measures of `domain` that need more than one module or a data set.
+
+mod support;
