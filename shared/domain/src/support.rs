@@ -10,6 +10,7 @@
 //! - **Polarity** does not contradict the quote, read in the sentence it was cut out of.
 
 mod code;
+mod lexicon;
 mod polarity;
 mod quantity;
 mod text;
@@ -284,7 +285,7 @@ fn has_unknown_operator(code: &str, sources: &[Source]) -> bool {
 }
 
 fn contradicts(plain: &Plain, sources: &[Source]) -> bool {
-    let mut evidence = Stance::empty();
+    let mut evidence = Stance::default();
     for source in sources {
         match source.passage.find(&source.quote) {
             Some(quoted) => {
@@ -296,7 +297,7 @@ fn contradicts(plain: &Plain, sources: &[Source]) -> bool {
         }
     }
     let passages: Vec<&Plain> = sources.iter().map(|source| &source.passage).collect();
-    Stance::read(plain, 0..plain.lower.len()).contradicts(&evidence, &passages)
+    Stance::of(plain).contradicts(&evidence, &passages)
 }
 
 #[cfg(test)]

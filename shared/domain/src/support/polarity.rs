@@ -1,14 +1,17 @@
 //! Whether a sentence says the opposite of its quote: negations, and pairs such as on/off, before/after, at least/at most.
 //!
-//! Words are compared where they stand, not by number: a negation must meet words the quote negates, and a pole must be the
-//! quote's pole beside the same words. Where the two texts share no words nothing is said, for a paraphrase may turn a statement
-//! round; what stands in plain opposition is never let through. [`super::unsupported`] is the caller.
+//! Words are compared where they stand, not by number: a negation must meet words the quote denies, and a pole must be the
+//! quote's pole beside the same words. Where the two texts share no words nothing is said, for a paraphrase may turn a
+//! statement round; what stands in plain opposition is never let through. The words are in [`super::lexicon`];
+//! [`super::unsupported`] is the caller.
 
 use std::ops::Range;
 
+use super::lexicon::{self, Axis, stem};
 use super::text::{Plain, is_word, sentence_ends};
 
-/// What the quotes of a sentence say, read for polarity.
+/// What a text says, read for polarity.
+#[derive(Debug, Default)]
 pub(super) struct Stance {
     words: Vec<Word>,
     scopes: Vec<Scope>,
@@ -20,10 +23,16 @@ pub(super) struct Stance {
 struct Word {
     stem: String,
     sign: Sign,
-    /// Clause, for the words beside a pole.
+    place: Place,
+    quoted: bool,
+}
+
+/// Where a word stands: in which sentence, in which clause of it, and as which of all words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    sentence: usize,
     clause: usize,
     at: usize,
-    quoted: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +48,7 @@ enum Sign {
 struct Scope {
     words: Vec<usize>,
     quoted: bool,
-    /// "not … unless", "never … without": a paraphrase affirms it.
+    /// "not … unless", "never … until": a paraphrase affirms it.
     conditional: bool,
 }
 
@@ -48,829 +57,193 @@ struct Scope {
 struct Pole {
     axis: Axis,
     positive: bool,
-    at: usize,
-    clause: usize,
+    place: Place,
     quoted: bool,
     by_default: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Axis {
-    State,
-    Order,
-    Bound,
-    Amount,
-    Permission,
-    Duty,
-    Frequency,
-    Inclusion,
-    Synchrony,
-    Sorting,
-    End,
-    Success,
-    Sameness,
-    Side,
-    Need,
+/// How a negation's words stand in the other text.
+enum Meeting {
+    /// The first of them, or all that are shared, are affirmed there.
+    Opposed { head: bool, words: usize },
+    /// Some shared word is denied there too.
+    Agreed,
+    /// None is shared.
+    Apart,
 }
-
-/// Words at either end of an axis; the first list is the positive end.
-const AXES: &[(Axis, &[&str], &[&str])] = &[
-    (
-        Axis::State,
-        &[
-            "enabled",
-            "enable",
-            "enables",
-            "enabling",
-            "activated",
-            "activate",
-            "activates",
-        ],
-        &[
-            "off",
-            "disabled",
-            "disable",
-            "disables",
-            "disabling",
-            "deactivated",
-            "deactivate",
-            "deactivates",
-        ],
-    ),
-    (
-        Axis::Order,
-        &[
-            "before",
-            "prior",
-            "preceding",
-            "precedes",
-            "precede",
-            "earlier",
-            "beforehand",
-        ],
-        &[
-            "after",
-            "afterwards",
-            "afterward",
-            "following",
-            "follows",
-            "later",
-            "subsequently",
-        ],
-    ),
-    (
-        Axis::Bound,
-        &["minimum", "minimal", "min", "<min>"],
-        &["maximum", "maximal", "max", "<max>"],
-    ),
-    (
-        Axis::Amount,
-        &[
-            "more",
-            "greater",
-            "larger",
-            "bigger",
-            "higher",
-            "increase",
-            "increases",
-            "increased",
-            "increasing",
-            "raise",
-            "raises",
-            "raised",
-            "raising",
-            "grow",
-            "grows",
-            "growing",
-            "exceed",
-            "exceeds",
-            "exceeding",
-            "above",
-            "longer",
-            "faster",
-            "quicker",
-            "improve",
-            "improves",
-            "improved",
-        ],
-        &[
-            "less",
-            "fewer",
-            "smaller",
-            "decrease",
-            "decreases",
-            "decreased",
-            "decreasing",
-            "reduce",
-            "reduces",
-            "reduced",
-            "reducing",
-            "shrink",
-            "shrinks",
-            "shrinking",
-            "below",
-            "shorter",
-            "slower",
-            "lowers",
-            "lowering",
-            "lowered",
-            "worsen",
-            "worsens",
-        ],
-    ),
-    (
-        Axis::Permission,
-        &[
-            "allow",
-            "allows",
-            "allowed",
-            "allowing",
-            "permit",
-            "permits",
-            "permitted",
-            "permitting",
-            "accept",
-            "accepts",
-            "accepted",
-        ],
-        &[
-            "prevent",
-            "prevents",
-            "prevented",
-            "preventing",
-            "forbid",
-            "forbids",
-            "forbidden",
-            "prohibit",
-            "prohibits",
-            "prohibited",
-            "disallow",
-            "disallows",
-            "disallowed",
-            "reject",
-            "rejects",
-            "rejected",
-            "deny",
-            "denies",
-            "denied",
-            "refuse",
-            "refuses",
-            "refused",
-            "block",
-            "blocks",
-            "blocked",
-            "blocking",
-        ],
-    ),
-    (
-        Axis::Duty,
-        &["must", "mandatory", "obligatory", "compulsory", "shall"],
-        &["may", "optional", "optionally", "might", "<need-not>"],
-    ),
-    (
-        Axis::Need,
-        &["required", "necessary", "needed"],
-        &["optional", "optionally", "<need-not>"],
-    ),
-    (
-        Axis::Frequency,
-        &["always", "invariably"],
-        &["sometimes", "occasionally", "rarely", "seldom"],
-    ),
-    (
-        Axis::Inclusion,
-        &["include", "includes", "included", "including", "inclusive"],
-        &["exclude", "excludes", "excluded", "excluding", "exclusive"],
-    ),
-    (
-        Axis::Synchrony,
-        &["synchronous", "synchronously"],
-        &["asynchronous", "asynchronously"],
-    ),
-    (
-        Axis::Sorting,
-        &["ascending", "asc"],
-        &["descending", "desc"],
-    ),
-    (
-        Axis::End,
-        &["first", "oldest", "earliest", "beginning"],
-        &["last", "newest", "latest", "end"],
-    ),
-    (
-        Axis::Success,
-        &[
-            "succeed",
-            "succeeds",
-            "succeeded",
-            "success",
-            "successful",
-            "successfully",
-        ],
-        &["fail", "fails", "failed", "failure"],
-    ),
-    (
-        Axis::Sameness,
-        &["same", "identical", "equal"],
-        &["different", "differing", "unequal"],
-    ),
-    (
-        Axis::Side,
-        &["lower", "leftmost", "left"],
-        &["upper", "rightmost", "right"],
-    ),
-];
-
-/// Phrases read as one word. Longer ones stand before those they begin with.
-const PHRASES: &[(&str, &str)] = &[
-    ("no more than", "<max>"),
-    ("not more than", "<max>"),
-    ("no greater than", "<max>"),
-    ("no longer than", "<max>"),
-    ("no later than", "<max>"),
-    ("no less than", "<min>"),
-    ("not less than", "<min>"),
-    ("no fewer than", "<min>"),
-    ("not fewer than", "<min>"),
-    ("no sooner than", "<min>"),
-    ("not exceed", "<max>"),
-    ("never exceed", "<max>"),
-    ("never exceeds", "<max>"),
-    ("at least", "<min>"),
-    ("at most", "<max>"),
-    ("at a minimum", "<min>"),
-    ("at the least", "<min>"),
-    ("at the most", "<max>"),
-    ("or fewer", "<max>"),
-    ("or less", "<max>"),
-    ("or greater", "<min>"),
-    ("or higher", "<min>"),
-    ("or later", "<min>"),
-    ("and later", "<min>"),
-    ("one or more", ""),
-    ("or more", "<min>"),
-    ("more or less", ""),
-    ("once more", ""),
-    ("up to date", ""),
-    ("up to the", ""),
-    ("up to", "<max>"),
-    ("need not", "<need-not>"),
-    ("needs not", "<need-not>"),
-    ("needn't", "<need-not>"),
-    ("not required", "<need-not>"),
-    ("not necessary", "<need-not>"),
-    ("not mandatory", "<need-not>"),
-    ("not needed", "<need-not>"),
-    ("isn't required", "<need-not>"),
-    ("isn't necessary", "<need-not>"),
-    ("doesn't need to", "<need-not>"),
-    ("does not need to", "<need-not>"),
-    ("do not need to", "<need-not>"),
-    ("don't need to", "<need-not>"),
-    ("does not have to", "<need-not>"),
-    ("do not have to", "<need-not>"),
-    ("doesn't have to", "<need-not>"),
-    ("don't have to", "<need-not>"),
-    ("has to", "must"),
-    ("have to", "must"),
-    ("not only", ""),
-    ("not just", ""),
-    ("not merely", ""),
-    ("whether or not", ""),
-    ("no matter", ""),
-    ("not null", ""),
-    ("not valid", ""),
-    ("on the other hand", ""),
-    ("as follows", ""),
-    ("the following", ""),
-    ("in order to", ""),
-    ("in order", ""),
-    ("at the same time", ""),
-    ("in addition", ""),
-    ("end user", ""),
-    ("in the end", ""),
-];
-
-const NEGATORS: &[&str] = &[
-    "not", "never", "no", "cannot", "without", "neither", "nor", "none", "nothing", "nobody",
-    "nowhere", "hardly", "rarely", "seldom", "barely", "unlikely",
-];
-
-/// Words under which what follows is affirmed for some and denied for others, or denied without a negation.
-const SOFT_NEGATORS: &[&str] = &[
-    "unless",
-    "except",
-    "until",
-    "instead",
-    "rather",
-    "unlike",
-    "lack",
-    "lacks",
-    "lacking",
-    "omit",
-    "omits",
-    "omitted",
-    "avoid",
-    "avoids",
-    "avoiding",
-    "fail",
-    "fails",
-    "failed",
-    "failing",
-    "refuse",
-    "refuses",
-    "refused",
-    "unable",
-    "ignore",
-    "ignores",
-    "ignored",
-    "skip",
-    "skips",
-    "skipped",
-    "prevent",
-    "prevents",
-    "prevented",
-    "preventing",
-    "prohibits",
-    "forbids",
-    "excludes",
-    "excluded",
-    "stop",
-    "stops",
-    "drops",
-    "lose",
-    "loses",
-    "lost",
-    "absent",
-    "missing",
-];
-
-/// What makes a negation in the same sentence conditional.
-const CONDITIONS: &[&str] = &["unless", "except", "until", "without", "only", "otherwise"];
-
-/// Words that limit a statement to what they name.
-const LIMITS: &[&str] = &[
-    "only",
-    "solely",
-    "exclusively",
-    "just",
-    "except",
-    "unless",
-    "restricted",
-    "limited",
-    "alone",
-    "single",
-    "sole",
-    "must",
-    "exclusive",
-    "other",
-    "requires",
-    "required",
-    "merely",
-];
-
-/// Clauses end before these.
-const CLAUSE_OPENERS: &[&str] = &[
-    "and", "but", "although", "though", "because", "since", "while", "when", "if", "whereas", "so",
-    "then", "yet", "however", "unless", "which",
-];
-
-/// Words that carry no statement of their own.
-const FUNCTION_WORDS: &[&str] = &[
-    "a",
-    "an",
-    "the",
-    "of",
-    "to",
-    "in",
-    "on",
-    "at",
-    "by",
-    "for",
-    "with",
-    "from",
-    "as",
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "been",
-    "being",
-    "it",
-    "its",
-    "this",
-    "that",
-    "these",
-    "those",
-    "they",
-    "them",
-    "their",
-    "there",
-    "or",
-    "nor",
-    "do",
-    "does",
-    "did",
-    "done",
-    "can",
-    "could",
-    "will",
-    "would",
-    "should",
-    "shall",
-    "may",
-    "might",
-    "must",
-    "have",
-    "has",
-    "had",
-    "having",
-    "any",
-    "all",
-    "each",
-    "every",
-    "some",
-    "such",
-    "same",
-    "also",
-    "even",
-    "very",
-    "too",
-    "than",
-    "into",
-    "onto",
-    "over",
-    "under",
-    "out",
-    "up",
-    "down",
-    "about",
-    "you",
-    "your",
-    "we",
-    "our",
-    "i",
-    "he",
-    "she",
-    "who",
-    "whom",
-    "whose",
-    "what",
-    "where",
-    "how",
-    "why",
-    "here",
-    "both",
-    "either",
-    "most",
-    "many",
-    "much",
-    "other",
-    "another",
-    "own",
-    "currently",
-    "directly",
-    "itself",
-    "themselves",
-    "just",
-    "still",
-    "already",
-    "yet",
-    "ever",
-    "always",
-    "usually",
-    "generally",
-    "necessarily",
-    "normally",
-    "typically",
-    "automatically",
-    "actually",
-    "really",
-    "simply",
-    "again",
-    "between",
-    "through",
-    "during",
-    "within",
-    "against",
-    "per",
-    "via",
-    "one",
-    "ones",
-    "only",
-    "get",
-    "gets",
-    "make",
-    "makes",
-    "made",
-    "way",
-    "case",
-    "cases",
-    "thing",
-    "things",
-    "like",
-    "if",
-    "when",
-    "while",
-    "then",
-    "so",
-    "and",
-    "but",
-    "because",
-    "since",
-    "although",
-    "which",
-    "whether",
-    "yes",
-    "value",
-    "values",
-    "able",
-    "s",
-    "t",
-];
-
-/// Words taken as one in comparing statements.
-const SYNONYMS: &[&[&str]] = &[
-    &[
-        "keep",
-        "keeps",
-        "kept",
-        "keeping",
-        "preserve",
-        "preserves",
-        "preserved",
-        "retain",
-        "retains",
-        "retained",
-        "maintain",
-        "maintains",
-        "remain",
-        "remains",
-    ],
-    &[
-        "use", "uses", "used", "using", "usable", "utilize", "utilized", "employ", "employed",
-    ],
-    &[
-        "require",
-        "requires",
-        "required",
-        "need",
-        "needs",
-        "needed",
-        "necessary",
-    ],
-    &[
-        "recommended",
-        "recommend",
-        "recommends",
-        "advised",
-        "advisable",
-        "suggested",
-    ],
-    &[
-        "erase", "erased", "remove", "removes", "removed", "delete", "deletes", "deleted", "drop",
-        "dropped",
-    ],
-    &["save", "saved", "store", "stores", "stored", "storing"],
-    &[
-        "run",
-        "runs",
-        "ran",
-        "running",
-        "execute",
-        "executes",
-        "executed",
-        "executing",
-        "perform",
-        "performed",
-        "performs",
-    ],
-    &[
-        "return", "returns", "returned", "yield", "yields", "give", "gives",
-    ],
-    &[
-        "change", "changes", "changed", "changing", "alter", "alters", "altered", "modify",
-        "modifies", "modified",
-    ],
-    &["work", "works", "working", "function", "functions"],
-    &[
-        "guarantee",
-        "guarantees",
-        "guaranteed",
-        "ensure",
-        "ensures",
-        "ensured",
-    ],
-    &["see", "sees", "seen", "visible"],
-    &["write", "writes", "written", "wrote"],
-    &["apply", "applies", "applied", "applicable"],
-    &["locks", "lock", "locked", "locking"],
-    &["wait", "waits", "waiting", "await"],
-    &["take", "takes", "taken", "acquire", "acquires", "acquired"],
-    &["support", "supports", "supported"],
-    &["safe", "safely", "safety"],
-    &["set", "sets", "setting"],
-];
-
-/// Denying prefixes that would be guesses: only these words are taken apart.
-const DENIED_WORDS: &[(&str, &str)] = &[
-    ("unsupported", "supported"),
-    ("unable", "able"),
-    ("impossible", "possible"),
-    ("unnecessary", "necessary"),
-    ("unavailable", "available"),
-    ("invalid", "valid"),
-    ("incorrect", "correct"),
-    ("unsafe", "safe"),
-    ("insufficient", "sufficient"),
-    ("incompatible", "compatible"),
-    ("unlimited", "limited"),
-    ("unused", "used"),
-    ("unchanged", "changed"),
-    ("invisible", "visible"),
-    ("undesirable", "desirable"),
-    ("unreliable", "reliable"),
-    ("inefficient", "efficient"),
-    ("unencrypted", "encrypted"),
-    ("unauthorized", "authorized"),
-    ("uncommitted", "committed"),
-    ("unrelated", "related"),
-    ("unaffected", "affected"),
-    ("irreversible", "reversible"),
-    ("unrecoverable", "recoverable"),
-];
 
 /// Content words a negation reaches.
 const REACH: usize = 6;
 /// Content words on each side of a pole that say what it is about.
-const BESIDE: usize = 4;
+const BESIDE: usize = 3;
+/// The word that stands for "only" among the content words.
+const ONLY: &str = "<only>";
+/// The word that stands for what "only" may paraphrase.
+const LIMIT: &str = "<limit>";
 
 impl Stance {
-    /// Reads `text`, of which `quoted` was quoted; the rest is the sentence around the quote.
-    pub(super) fn read(text: &Plain, quoted: Range<usize>) -> Self {
-        let mut stance = Self {
-            words: Vec::new(),
-            scopes: Vec::new(),
-            poles: Vec::new(),
-        };
-        stance.add(&text.lower, quoted);
+    /// Reads `plain` as a whole.
+    pub(super) fn of(plain: &Plain) -> Self {
+        let mut stance = Self::default();
+        stance.add(&plain.lower, 0..plain.lower.len());
         stance
     }
 
-    /// Nothing read yet.
-    pub(super) fn empty() -> Self {
-        Self {
-            words: Vec::new(),
-            scopes: Vec::new(),
-            poles: Vec::new(),
-        }
-    }
-
-    /// Reads a further text.
+    /// Reads a further text, of which `quoted` was quoted; the rest is the sentence around the quote.
     pub(super) fn add(&mut self, lower: &str, quoted: Range<usize>) {
-        let offset = self.words.last().map_or(0, |word| word.clause + 2);
-        let at_offset = self.words.last().map_or(0, |word| word.at + 100);
-        let tokens = tokens(lower);
+        const APART: usize = 100;
+        let last = self.words.last().map_or((0, 0, 0), |word| {
+            (
+                word.place.sentence,
+                word.place.clause,
+                word.place.at + APART,
+            )
+        });
         let mut reader = Reader {
+            place: Place {
+                sentence: last.0 + 1,
+                clause: last.1 + 1,
+                at: last.2,
+            },
             stance: self,
-            clause: offset,
-            at: at_offset,
             quoted,
+            open: None,
+            soft: 0,
+            either_next: false,
+            since_negator: usize::MAX,
+            sentence_scopes: 0,
         };
-        reader.read(&tokens);
+        reader.read(&tokens(lower));
     }
 
     /// Whether this, a sentence, contradicts `evidence`. `passages` are asked what the quotes leave open.
     pub(super) fn contradicts(&self, evidence: &Self, passages: &[&Plain]) -> bool {
-        #[cfg(test)]
-        if std::env::var("TRACE").is_ok() {
-            eprintln!(
-                "S {:?} {:?} {:?}\nE {:?} {:?} {:?}",
-                self.words,
-                self.scopes,
-                self.poles,
-                evidence.words,
-                evidence.scopes,
-                evidence.poles
-            );
-            eprintln!(
-                "denies {} silence {} opposite {} limits {}",
-                self.denies(evidence, passages),
-                evidence.is_denied_by_silence(self),
-                self.stands_opposite(evidence, passages),
-                self.limits_alone(evidence)
-            );
-        }
         self.denies(evidence, passages)
-            || evidence.is_denied_by_silence(self)
+            || evidence.is_passed_over(self)
             || self.stands_opposite(evidence, passages)
-            || self.limits_alone(evidence)
+            || self.limits_alone(evidence, passages)
     }
 
     /// Whether a negation of this sentence meets only words the evidence affirms.
     fn denies(&self, evidence: &Self, passages: &[&Plain]) -> bool {
-        self.scopes.iter().any(|scope| {
-            if scope.conditional {
-                return false;
-            }
-            match self.meets(scope, evidence) {
+        self.scopes
+            .iter()
+            .filter(|scope| !scope.conditional)
+            .any(|scope| match self.meets(scope, evidence) {
                 Meeting::Opposed { head: true, .. } => true,
                 Meeting::Opposed { words, .. } => {
-                    words >= 2
+                    (words >= 2 || evidence.is_plain())
                         && !evidence.has_free_negation(self)
-                        && !self.denied_in(scope, passages)
+                        && !self.is_denied_in(scope, passages)
                 }
                 Meeting::Agreed => false,
-                Meeting::Apart => evidence.is_plain() && !self.denied_in(scope, passages),
-            }
-        })
+                Meeting::Apart => {
+                    evidence.is_plain()
+                        && self.is_about(scope, evidence)
+                        && !self.is_denied_in(scope, passages)
+                }
+            })
     }
 
-    /// Whether a negation of this evidence meets only words the sentence affirms.
-    fn is_denied_by_silence(&self, sentence: &Self) -> bool {
-        self.scopes.iter().any(|scope| {
-            if scope.conditional || !scope.quoted {
-                return false;
+    /// Whether a negation of this evidence meets only words `sentence` affirms.
+    fn is_passed_over(&self, sentence: &Self) -> bool {
+        let denials = self
+            .scopes
+            .iter()
+            .filter(|scope| scope.quoted && !scope.conditional);
+        let has_limit = sentence.words.iter().any(|word| word.stem == ONLY);
+        let mut denials = denials.filter(|_| !has_limit);
+        denials.any(|scope| match self.meets(scope, sentence) {
+            Meeting::Opposed { head: true, .. } => !sentence.has_free_negation(self),
+            Meeting::Opposed { words, .. } => {
+                (words >= 2 || scope.words.len() <= 2) && !sentence.has_free_negation(self)
             }
-            match self.meets(scope, sentence) {
-                Meeting::Opposed { head: true, .. } => !sentence.has_limit(),
-                Meeting::Opposed { words, .. } => {
-                    (words >= 2 || scope.words.len() <= 2)
-                        && !sentence.has_free_negation(self)
-                        && !sentence.has_limit()
-                }
-                Meeting::Agreed | Meeting::Apart => false,
-            }
+            Meeting::Agreed | Meeting::Apart => false,
         })
     }
 
     fn meets(&self, scope: &Scope, other: &Self) -> Meeting {
-        let mut opposed = 0;
-        let mut head = false;
-        for (position, &index) in scope.words.iter().enumerate() {
-            match other.sign_of(&self.words[index].stem) {
-                None => {}
-                Some(Sign::Affirmed) => {
-                    opposed += 1;
-                    head |= position == 0;
-                }
-                Some(Sign::Negated | Sign::Either) => return Meeting::Agreed,
-            }
-        }
-        if opposed == 0 {
+        let signs: Vec<Option<Sign>> = scope
+            .words
+            .iter()
+            .map(|&index| other.sign_of(&self.words[index].stem))
+            .collect();
+        let head = signs.first() == Some(&Some(Sign::Affirmed));
+        let words = signs
+            .iter()
+            .filter(|sign| **sign == Some(Sign::Affirmed))
+            .count();
+        let agrees =
+            signs.contains(&Some(Sign::Negated)) || (!head && signs.contains(&Some(Sign::Either)));
+        if agrees {
+            Meeting::Agreed
+        } else if words == 0 {
             Meeting::Apart
         } else {
-            Meeting::Opposed {
-                head,
-                words: opposed,
-            }
+            Meeting::Opposed { head, words }
         }
     }
 
     /// How a word is meant: in the quote if it is there, else around it. Both ways is [`Sign::Either`].
     fn sign_of(&self, stem: &str) -> Option<Sign> {
-        for quoted in [true, false] {
+        [true, false].into_iter().find_map(|quoted| {
             let mut signs = self
                 .words
                 .iter()
                 .filter(|word| word.stem == stem && word.quoted == quoted)
                 .map(|word| word.sign);
-            if let Some(first) = signs.next() {
-                return Some(if signs.all(|sign| sign == first) {
-                    first
-                } else {
-                    Sign::Either
-                });
-            }
-        }
-        None
+            let first = signs.next()?;
+            Some(if signs.all(|sign| sign == first) {
+                first
+            } else {
+                Sign::Either
+            })
+        })
     }
 
     /// Whether some negation here shares no word with `other`: it may be the other's negation in other words.
     fn has_free_negation(&self, other: &Self) -> bool {
-        self.words.iter().any(|word| word.sign == Sign::Either)
-            || self.scopes.iter().any(|scope| {
-                scope
-                    .words
-                    .iter()
-                    .all(|&index| other.sign_of(&self.words[index].stem).is_none())
-            })
+        self.scopes.iter().any(|scope| {
+            scope
+                .words
+                .iter()
+                .all(|&index| other.sign_of(&self.words[index].stem).is_none())
+        })
     }
 
-    /// Whether nothing here denies, limits or stands at a negative end.
+    /// Whether nothing here denies, limits or stands at a denying end, so that a negation can be no paraphrase of it.
     fn is_plain(&self) -> bool {
+        let denies = |pole: &Pole| {
+            pole.axis == Axis::Bound
+                || (!pole.positive
+                    && matches!(
+                        pole.axis,
+                        Axis::State
+                            | Axis::Permission
+                            | Axis::Duty
+                            | Axis::Success
+                            | Axis::Inclusion
+                            | Axis::Frequency
+                    ))
+        };
         self.scopes.is_empty()
             && self.words.iter().all(|word| word.sign == Sign::Affirmed)
-            && self.poles.iter().all(|pole| pole.positive)
+            && !self.poles.iter().any(denies)
     }
 
-    fn has_limit(&self) -> bool {
-        self.words.iter().any(|word| word.sign == Sign::Either)
+    /// Whether the clause of the scope shares a word with `other`.
+    fn is_about(&self, scope: &Scope, other: &Self) -> bool {
+        let Some(&first) = scope.words.first() else {
+            return false;
+        };
+        let clause = self.words[first].place.clause;
+        self.words
+            .iter()
+            .any(|word| word.place.clause == clause && other.sign_of(&word.stem).is_some())
     }
 
     /// Whether a passage denies the scope's first word somewhere.
-    fn denied_in(&self, scope: &Scope, passages: &[&Plain]) -> bool {
+    fn is_denied_in(&self, scope: &Scope, passages: &[&Plain]) -> bool {
         let Some(head) = scope
             .words
             .first()
@@ -879,170 +252,242 @@ impl Stance {
             return true;
         };
         passages.iter().any(|passage| {
-            let read = Self::read(passage, 0..passage.lower.len());
-            read.words
-                .iter()
-                .any(|word| word.sign != Sign::Affirmed && word.stem == head)
+            sentences_with(passage, |sentence| sentence.contains(head)).any(|read| {
+                read.words
+                    .iter()
+                    .any(|word| word.sign != Sign::Affirmed && word.stem == head)
+            })
         })
     }
 
     /// Whether a pole of this sentence stands where the evidence has the other end.
     fn stands_opposite(&self, evidence: &Self, passages: &[&Plain]) -> bool {
         self.poles.iter().any(|pole| {
-            let quoted: Vec<&Pole> = evidence
-                .poles
-                .iter()
-                .filter(|other| other.axis == pole.axis && other.quoted)
-                .collect();
-            if !quoted.is_empty() {
-                return self.is_opposed(pole, &quoted, evidence, 0);
-            }
-            let around: Vec<&Pole> = evidence
+            let others: Vec<&Pole> = evidence
                 .poles
                 .iter()
                 .filter(|other| other.axis == pole.axis)
                 .collect();
-            if !around.is_empty() {
-                return self.is_opposed(pole, &around, evidence, 1);
+            if others.is_empty() {
+                return self.is_opposed_in(pole, passages);
             }
-            pole.axis == Axis::State
-                && pole.by_default
-                && default_state(passages).is_some_and(|positive| positive != pole.positive)
+            if pole.axis == Axis::Order {
+                self.is_out_of_order(pole, &others, evidence)
+            } else {
+                self.is_opposed(pole, &others, evidence)
+            }
         })
     }
 
-    fn is_opposed(&self, pole: &Pole, others: &[&Pole], evidence: &Self, least: usize) -> bool {
+    fn is_opposed(&self, pole: &Pole, others: &[&Pole], evidence: &Self) -> bool {
         let beside = self.beside(pole);
-        let best = |positive: bool| {
+        let best = |positive: bool, quoted: bool| {
             others
                 .iter()
-                .filter(|other| other.positive == positive)
+                .filter(|other| other.positive == positive && (other.quoted || !quoted))
                 .map(|other| {
                     let by_default = usize::from(pole.by_default && other.by_default);
-                    evidence
-                        .beside(other)
-                        .iter()
-                        .filter(|stem| beside.contains(stem))
-                        .count()
-                        + by_default
+                    shared(&beside, &evidence.beside(other)) + by_default
                 })
                 .max()
         };
-        match (best(pole.positive), best(!pole.positive)) {
+        let opposite = best(!pole.positive, false);
+        if pole.axis == Axis::Duty && pole.positive && self.is_bounded_duty(pole, others) {
+            return false;
+        }
+        match (best(pole.positive, false), opposite) {
+            (_, None) => false,
             (None, Some(overlap)) => {
+                // "It is off; turn it on to …": beside a pole that agrees, another is advice unless it is about the same.
+                let has_agreeing = self
+                    .poles
+                    .iter()
+                    .any(|other| other.axis == pole.axis && other.positive != pole.positive);
+                let least = if has_agreeing {
+                    2
+                } else {
+                    usize::from(best(!pole.positive, true).is_none())
+                };
                 overlap >= least
-                    && !(pole.axis.is_relation() && self.is_turned(pole, others, evidence))
+                    && !(pole.axis == Axis::Amount && self.is_turned(pole, others, evidence))
             }
             (Some(same), Some(opposite)) => {
-                opposite >= 2 && opposite > same && !pole.axis.is_relation()
+                opposite >= 2 && opposite > same && pole.axis != Axis::Amount
             }
-            (_, None) => false,
         }
     }
 
-    /// Whether the sentence names the sides the other way round: "A before B" is "B after A".
+    /// "Must be handed in within 14 days" may be said of what may be handed in within 14 days; what is optional never must.
+    fn is_bounded_duty(&self, pole: &Pole, others: &[&Pole]) -> bool {
+        let is_optional = others
+            .iter()
+            .any(|other| !other.positive && other.by_default);
+        !is_optional
+            && self
+                .words
+                .iter()
+                .any(|word| word.stem == "<bound>" && word.place.sentence == pole.place.sentence)
+    }
+
+    /// Whether no passage of the evidence puts the two sides in this order: "A before B" is "B after A", and neither is
+    /// "A after B".
+    fn is_out_of_order(&self, pole: &Pole, others: &[&Pole], evidence: &Self) -> bool {
+        let mut best = 0;
+        let mut consistent = true;
+        for other in others {
+            let (straight, crossed) = self.sides_shared(pole, other, evidence);
+            let weight = straight.max(crossed) * 2 + usize::from(other.quoted);
+            let agrees = if pole.positive == other.positive {
+                crossed < 2 || straight >= crossed
+            } else {
+                crossed > straight
+            };
+            if weight > best || best == 0 {
+                (best, consistent) = (weight, agrees);
+            } else if weight == best {
+                consistent |= agrees;
+            }
+        }
+        !consistent
+    }
+
+    /// Whether the sentence names the sides the other way round than some pole of the evidence.
     fn is_turned(&self, pole: &Pole, others: &[&Pole], evidence: &Self) -> bool {
-        let (left, right) = self.sides(pole);
         others.iter().any(|other| {
-            let (other_left, other_right) = evidence.sides(other);
-            let shared =
-                |one: &[&str], two: &[&str]| one.iter().filter(|stem| two.contains(stem)).count();
-            let straight = shared(&left, &other_left) + shared(&right, &other_right);
-            let crossed = shared(&left, &other_right) + shared(&right, &other_left);
+            let (straight, crossed) = self.sides_shared(pole, other, evidence);
             crossed > straight
         })
     }
 
+    /// Words that stand on the same and on the other side of two poles.
+    fn sides_shared(&self, pole: &Pole, other: &Pole, evidence: &Self) -> (usize, usize) {
+        let (object, main) = self.sides(pole);
+        let (other_object, other_main) = evidence.sides(other);
+        (
+            shared(&object, &other_object) + shared(&main, &other_main),
+            shared(&object, &other_main) + shared(&main, &other_object),
+        )
+    }
+
+    /// What a relation is to, the rest of its clause, and what it is said of, the rest of its sentence.
+    fn sides<'a>(&'a self, pole: &Pole) -> (Vec<&'a str>, Vec<&'a str>) {
+        let of_sentence = |word: &&Word| {
+            word.place.sentence == pole.place.sentence
+                && word.place.at != pole.place.at
+                && !word.stem.starts_with('<')
+        };
+        let is_object =
+            |word: &&Word| word.place.clause == pole.place.clause && word.place.at > pole.place.at;
+        let (object, main): (Vec<&Word>, Vec<&Word>) =
+            self.words.iter().filter(of_sentence).partition(is_object);
+        let stems =
+            |words: Vec<&'a Word>| words.into_iter().map(|word| word.stem.as_str()).collect();
+        (stems(object), stems(main))
+    }
+
     fn beside(&self, pole: &Pole) -> Vec<&str> {
-        let near = |word: &&Word| word.clause == pole.clause && word.at != pole.at;
+        let near = |word: &&Word| {
+            word.place.clause == pole.place.clause
+                && word.place.at != pole.place.at
+                && !word.stem.starts_with('<')
+        };
         let before = self
             .words
             .iter()
             .rev()
-            .filter(|word| word.at < pole.at)
+            .filter(|word| word.place.at < pole.place.at)
             .filter(near)
             .take(BESIDE);
         let after = self
             .words
             .iter()
-            .filter(|word| word.at > pole.at)
+            .filter(|word| word.place.at > pole.place.at)
             .filter(near)
             .take(BESIDE);
         before.chain(after).map(|word| word.stem.as_str()).collect()
     }
 
-    fn sides(&self, pole: &Pole) -> (Vec<&str>, Vec<&str>) {
-        const FAR: usize = 8;
-        let before = self
-            .words
-            .iter()
-            .rev()
-            .filter(|word| word.at < pole.at)
-            .take(FAR);
-        let after = self.words.iter().filter(|word| word.at > pole.at).take(FAR);
-        (
-            before.map(|word| word.stem.as_str()).collect(),
-            after.map(|word| word.stem.as_str()).collect(),
-        )
+    /// What the quote leaves open the passage may settle: a default, or a pole beside the same words.
+    fn is_opposed_in(&self, pole: &Pole, passages: &[&Plain]) -> bool {
+        const LEAST: usize = 2;
+        let beside = self.beside(pole);
+        let (mut same, mut opposite) = (0, 0);
+        for passage in passages {
+            let is_on_axis = |sentence: &str| {
+                pole.axis == Axis::State
+                    || lexicon::words_of(pole.axis).any(|word| sentence.contains(word))
+            };
+            for read in sentences_with(passage, is_on_axis) {
+                for other in read.poles.iter().filter(|other| other.axis == pole.axis) {
+                    let default = if pole.by_default && other.by_default && pole.axis == Axis::State
+                    {
+                        LEAST
+                    } else {
+                        0
+                    };
+                    let overlap = shared(&beside, &read.beside(other)) + default;
+                    let turned = pole.axis == Axis::Order && {
+                        let (straight, crossed) = self.sides_shared(pole, other, &read);
+                        crossed > straight
+                    };
+                    if (other.positive == pole.positive) != turned {
+                        same = same.max(overlap);
+                    } else {
+                        opposite = opposite.max(overlap);
+                    }
+                }
+            }
+        }
+        opposite >= LEAST && opposite > same
     }
 
     /// Whether the sentence limits ("only") what the evidence states without any limit.
-    fn limits_alone(&self, evidence: &Self) -> bool {
-        let only = |stance: &Self| stance.words.iter().any(|word| word.stem == "<only>");
-        only(self)
-            && !only(evidence)
-            && evidence.scopes.is_empty()
-            && evidence
-                .words
-                .iter()
-                .all(|word| word.sign == Sign::Affirmed)
-            && !evidence.words.iter().any(|word| word.stem == "<limit>")
+    fn limits_alone(&self, evidence: &Self, passages: &[&Plain]) -> bool {
+        let is_limit =
+            |word: &Word| word.stem == ONLY || word.stem == LIMIT || word.sign != Sign::Affirmed;
+        if !evidence.scopes.is_empty() || evidence.words.iter().any(is_limit) {
+            return false;
+        }
+        let limited = self
+            .words
+            .windows(2)
+            .filter(|pair| pair[0].stem == ONLY)
+            .map(|pair| &pair[1]);
+        let mut limited = limited.filter(|word| evidence.sign_of(&word.stem).is_some());
+        limited.any(|word| {
+            !passages.iter().any(|passage| {
+                sentences_with(passage, |sentence| {
+                    sentence.contains("only") || sentence.contains("no")
+                })
+                .any(|read| {
+                    read.words.iter().any(is_limit) && read.sign_of(&word.stem).is_some()
+                        || !read.scopes.is_empty()
+                })
+            })
+        })
     }
 }
 
-enum Meeting {
-    /// All shared words are affirmed by the other text.
-    Opposed { head: bool, words: usize },
-    /// Some shared word is denied there too.
-    Agreed,
-    /// No shared words.
-    Apart,
+fn shared(one: &[&str], other: &[&str]) -> usize {
+    one.iter().filter(|stem| other.contains(stem)).count()
 }
 
-impl Axis {
-    /// Whether its words relate two things, so that naming them the other way round turns the word.
-    fn is_relation(self) -> bool {
-        matches!(self, Self::Order | Self::Amount)
-    }
-
-    /// Whether a negation just before the word turns it round.
-    fn turns(self) -> bool {
-        matches!(
-            self,
-            Self::State
-                | Self::Permission
-                | Self::Inclusion
-                | Self::Synchrony
-                | Self::Success
-                | Self::Sameness
-                | Self::Amount
-                | Self::Frequency
-                | Self::Need
-        )
-    }
-}
-
-/// The state the passages give as the default, if they give one and not both.
-fn default_state(passages: &[&Plain]) -> Option<bool> {
-    let mut states = passages.iter().flat_map(|passage| {
-        let read = Stance::read(passage, 0..passage.lower.len());
-        read.poles
-            .into_iter()
-            .filter(|pole| pole.axis == Axis::State && pole.by_default)
-            .map(|pole| pole.positive)
-    });
-    let first = states.next()?;
-    states.all(|state| state == first).then_some(first)
+/// The sentences of `passage` that may matter, read.
+fn sentences_with<'a>(
+    passage: &'a Plain,
+    matters: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = Stance> + 'a {
+    let mut start = 0;
+    let ends = sentence_ends(&passage.lower).chain(std::iter::once(passage.lower.len()));
+    ends.filter_map(move |end| {
+        let from = std::mem::replace(&mut start, end);
+        let sentence = &passage.lower[from..end];
+        matters(sentence).then(|| {
+            let mut stance = Stance::default();
+            stance.add(sentence, 0..sentence.len());
+            stance
+        })
+    })
 }
 
 #[derive(Debug, Clone)]
@@ -1051,7 +496,7 @@ struct Token<'a> {
     start: usize,
     /// What divides it from the token before.
     divided: Divided,
-    /// The character before and after.
+    /// It stands in quotation marks or backticks of its own.
     marked: bool,
 }
 
@@ -1060,26 +505,27 @@ enum Divided {
     Not,
     Comma,
     Clause,
+    Sentence,
 }
 
 /// The words of `lower`, phrases read as one.
 fn tokens(lower: &str) -> Vec<Token<'_>> {
     let mut out: Vec<Token<'_>> = Vec::new();
-    let ends: Vec<usize> = sentence_ends(lower).collect();
-    let mut next_end = ends.iter().copied().peekable();
-    let mut divided = Divided::Clause;
+    let mut ends = sentence_ends(lower).peekable();
+    let mut divided = Divided::Sentence;
     let mut at = 0;
-    while at < lower.len() {
-        while next_end.next_if(|&end| end <= at).is_some() {
-            divided = Divided::Clause;
+    while let Some(c) = lower[at..].chars().next() {
+        while ends.next_if(|&end| end <= at).is_some() {
+            divided = Divided::Sentence;
         }
-        let rest = &lower[at..];
-        let Some(c) = rest.chars().next() else { break };
         if !is_word(c) {
+            let called = c == '(' && lower[..at].ends_with(is_word);
             divided = match c {
                 ',' if divided == Divided::Not => Divided::Comma,
-                ';' | ':' | '(' | ')' | '\t' => Divided::Clause,
-                '=' if out.last().is_some() => {
+                ';' | ':' | '(' | ')' | '\t' if divided != Divided::Sentence && !called => {
+                    Divided::Clause
+                }
+                '=' => {
                     out.push(Token {
                         text: "=",
                         start: at,
@@ -1093,33 +539,23 @@ fn tokens(lower: &str) -> Vec<Token<'_>> {
             at += c.len_utf8();
             continue;
         }
-        let phrase = PHRASES.iter().find(|(phrase, _)| {
-            rest.starts_with(phrase) && !rest[phrase.len()..].starts_with(is_word)
-        });
-        if let Some((phrase, meaning)) = phrase {
-            if !meaning.is_empty() {
-                out.push(Token {
-                    text: meaning,
-                    start: at,
-                    divided,
-                    marked: false,
-                });
-            }
-            divided = Divided::Not;
-            at += phrase.len();
-            continue;
-        }
         let end = token_end(lower, at);
-        let marked =
-            lower[..at].ends_with(['`', '\'', '"']) && lower[end..].starts_with(['`', '\'', '"']);
-        out.push(Token {
-            text: &lower[at..end],
-            start: at,
-            divided,
-            marked,
-        });
-        divided = Divided::Not;
-        at = end;
+        let word = &lower[at..end];
+        let (text, length) = match lexicon::phrase(word, &lower[at..]) {
+            Some((phrase, meaning)) => (meaning, phrase.len()),
+            None => (word, word.len()),
+        };
+        let marks = ['`', '\'', '"'];
+        if !text.is_empty() {
+            out.push(Token {
+                text,
+                start: at,
+                divided,
+                marked: lower[..at].ends_with(marks) && lower[at + length..].starts_with(marks),
+            });
+            divided = Divided::Not;
+        }
+        at += length;
     }
     out
 }
@@ -1139,242 +575,322 @@ fn token_end(lower: &str, start: usize) -> usize {
     end
 }
 
+/// Reads tokens into a [`Stance`].
 struct Reader<'a> {
     stance: &'a mut Stance,
-    clause: usize,
-    at: usize,
+    place: Place,
     quoted: Range<usize>,
+    /// The negation whose words are being read.
+    open: Option<Scope>,
+    /// Content words still under a soft negator.
+    soft: usize,
+    /// The next content word is what "only" names.
+    either_next: bool,
+    /// Content words since the last negator.
+    since_negator: usize,
+    /// Where the scopes of this sentence begin.
+    sentence_scopes: usize,
 }
 
 impl Reader<'_> {
     fn read(&mut self, tokens: &[Token<'_>]) {
-        let mut open: Option<Scope> = None;
-        let mut soft = 0_usize;
-        let mut since_negator = usize::MAX;
-        let mut either_next = false;
-        let mut sentence_from = self.stance.scopes.len();
+        self.sentence_scopes = self.stance.scopes.len();
         for (index, token) in tokens.iter().enumerate() {
-            let previous = index.checked_sub(1).map_or("", |i| tokens[i].text);
-            let next = tokens.get(index + 1);
-            let quoted = self.quoted.contains(&token.start);
-            let opener = CLAUSE_OPENERS.contains(&token.text);
-            if token.divided != Divided::Not || opener {
-                self.close(&mut open);
-                soft = 0;
-                since_negator = usize::MAX;
-                self.clause += 1;
-                if token.divided == Divided::Clause {
-                    sentence_from = self.stance.scopes.len();
-                }
-            }
-            since_negator = since_negator.saturating_add(1);
-            self.at += 1;
-            if CONDITIONS.contains(&token.text) {
-                // "not … unless", "never … until", "without … not": said the other way round as easily.
-                if let Some(scope) = open.as_mut() {
-                    scope.conditional = token.text != "only" || scope.conditional;
-                }
-                for scope in &mut self.stance.scopes[sentence_from..] {
-                    scope.conditional |= token.text != "only" && token.text != "without";
-                }
-            }
-            if token.text == "only" || token.text == "solely" {
-                self.limit(token, quoted);
-                either_next = true;
-                continue;
-            }
-            if LIMITS.contains(&token.text) {
-                self.push("<limit>".to_owned(), Sign::Affirmed, quoted);
-            }
-            if is_negator(token.text) && !is_answer(tokens, index) {
-                self.close(&mut open);
-                open = Some(Scope {
-                    words: Vec::new(),
-                    quoted,
-                    conditional: false,
-                });
-                if matches!(token.text, "no" | "none" | "nothing" | "neither") && previous != "" {
-                    // "stores no rows" denies the storing as well.
-                    self.soften_last();
-                }
-                since_negator = 0;
-                continue;
-            }
-            if SOFT_NEGATORS.contains(&token.text) {
-                soft = REACH;
-            }
-            if let Some((axis, positive)) = pole(tokens, index) {
-                let turned = since_negator <= 2 && axis.turns();
-                self.stance.poles.push(Pole {
-                    axis,
-                    positive: positive != turned,
-                    at: self.at,
-                    clause: self.clause,
-                    quoted,
-                    by_default: clause_has_default(tokens, index),
-                });
-                if axis == Axis::Duty || axis == Axis::State {
-                    if turned {
-                        open = None;
-                    }
-                    continue;
-                }
-                if turned {
-                    // The pair says what the negation says.
-                    open = None;
-                }
-            }
-            if let Some((_, affirmed)) = DENIED_WORDS
-                .iter()
-                .find(|(denied, _)| *denied == token.text)
-            {
-                let stem = stem(affirmed);
-                let doubly = open.is_some();
-                let sign = if doubly {
-                    Sign::Affirmed
-                } else {
-                    Sign::Negated
-                };
-                let word = self.push(stem, sign, quoted);
-                if doubly {
-                    open = None;
-                } else {
-                    self.stance.scopes.push(Scope {
-                        words: vec![word],
-                        quoted,
-                        conditional: false,
-                    });
-                }
-                continue;
-            }
-            if is_function_word(token.text) {
-                continue;
-            }
-            let sign = if soft > 0 || either_next {
-                Sign::Either
-            } else if open.is_some() {
-                Sign::Negated
-            } else {
-                Sign::Affirmed
-            };
-            soft = soft.saturating_sub(1);
-            either_next = false;
-            let in_scope = open.is_some();
-            let word = self.push(stem(token.text), sign, quoted);
-            if let Some(scope) = open.as_mut()
-                && in_scope
-            {
-                scope.words.push(word);
-                scope.quoted |= quoted;
-                if scope.words.len() >= REACH {
-                    self.close(&mut open);
-                }
-            }
-            let _ = next;
+            self.divide(token);
+            self.place.at += 1;
+            self.word(tokens, index);
         }
-        self.close(&mut open);
+        self.close();
     }
 
-    fn push(&mut self, stem: String, sign: Sign, quoted: bool) -> usize {
+    /// Ends what ends before the token.
+    fn divide(&mut self, token: &Token<'_>) {
+        let opens = lexicon::entry(token.text).opens_clause;
+        if token.divided == Divided::Not && !opens {
+            return;
+        }
+        self.close();
+        self.soft = 0;
+        self.since_negator = usize::MAX;
+        self.place.clause += 1;
+        if token.divided == Divided::Sentence {
+            self.place.sentence += 1;
+            self.sentence_scopes = self.stance.scopes.len();
+        }
+    }
+
+    fn word(&mut self, tokens: &[Token<'_>], index: usize) {
+        let token = &tokens[index];
+        let entry = lexicon::entry(token.text);
+        let quoted = self.quoted.contains(&token.start);
+        if entry.conditions {
+            for scope in &mut self.stance.scopes[self.sentence_scopes..] {
+                scope.conditional = true;
+            }
+            if let Some(scope) = self.open.as_mut() {
+                scope.conditional = true;
+            }
+        }
+        if matches!(token.text, "only" | "solely" | "exclusively") {
+            return self.only(tokens, index, quoted);
+        }
+        if matches!(
+            token.text,
+            "within" | "by" | "before" | "after" | "to" | "until" | "at" | "if"
+        ) {
+            self.push("<bound>", Sign::Affirmed, quoted);
+        }
+        if entry.limits {
+            self.push(LIMIT, Sign::Affirmed, quoted);
+        }
+        if entry.negates && !is_answer(tokens, index) {
+            return self.negate(tokens, index, quoted);
+        }
+        if entry.is_auxiliary
+            && self
+                .open
+                .as_ref()
+                .is_some_and(|scope| !scope.words.is_empty())
+        {
+            self.close();
+        }
+        if let Some((axis, positive)) = pole(tokens, index) {
+            let turned = self.turns(axis, token.text);
+            self.stance.poles.push(Pole {
+                axis,
+                positive: positive != turned,
+                place: self.place,
+                quoted,
+                by_default: clause_has_default(tokens, index)
+                    || matches!(token.text, "optional" | "<need-not>"),
+            });
+            if turned && axis != Axis::Permission {
+                // The pair says what the negation says.
+                self.open = None;
+            }
+            if entry.softens {
+                self.soft = REACH;
+            }
+            if matches!(axis, Axis::Duty | Axis::State) {
+                return;
+            }
+        }
+        if let Some(affirmed) = entry.denies {
+            return self.denied(affirmed, quoted);
+        }
+        if entry.is_function || token.text == "=" || token.text.starts_with('<') {
+            return;
+        }
+        self.content(token.text, quoted);
+        if entry.judges && self.since_negator == 1 {
+            self.deny_clause();
+        }
+        if entry.softens {
+            self.soft = REACH;
+        }
+    }
+
+    /// A negation just before a pole turns it round; further back it denies something else.
+    fn turns(&self, axis: Axis, word: &str) -> bool {
+        let near = match axis {
+            Axis::Permission => 2,
+            Axis::State
+            | Axis::Inclusion
+            | Axis::Synchrony
+            | Axis::Success
+            | Axis::Sameness
+            | Axis::Frequency => 1,
+            Axis::Amount
+                if matches!(
+                    word,
+                    "more" | "less" | "fewer" | "larger" | "smaller" | "higher" | "greater"
+                ) =>
+            {
+                0
+            }
+            _ => return false,
+        };
+        self.since_negator <= near
+    }
+
+    fn content(&mut self, word: &str, quoted: bool) {
+        let sign = if self.soft > 0 || self.either_next {
+            Sign::Either
+        } else if self.open.is_some() {
+            Sign::Negated
+        } else {
+            Sign::Affirmed
+        };
+        self.soft = self.soft.saturating_sub(1);
+        self.either_next = false;
+        self.since_negator = self.since_negator.saturating_add(1);
+        let index = self.push(&stem(word), sign, quoted);
+        if let Some(scope) = self.open.as_mut() {
+            scope.words.push(index);
+            scope.quoted |= quoted;
+            if scope.words.len() >= REACH {
+                self.close();
+            }
+        }
+    }
+
+    fn negate(&mut self, tokens: &[Token<'_>], index: usize, quoted: bool) {
+        let word = tokens[index].text;
+        self.close();
+        let turned_round = matches!(word, "neither" | "nor")
+            && tokens
+                .get(index + 1)
+                .is_some_and(|next| lexicon::entry(next.text).is_auxiliary);
+        if turned_round {
+            // "and neither are duplicates" denies what was said before.
+            self.soft = REACH;
+            return;
+        }
+        if matches!(word, "no" | "none" | "nothing" | "neither")
+            && tokens[index].divided == Divided::Not
+        {
+            // "stores no rows" denies the storing as well.
+            self.soften_last();
+        }
+        self.open = Some(Scope {
+            words: Vec::new(),
+            quoted,
+            conditional: false,
+        });
+        self.since_negator = 0;
+    }
+
+    /// A word that denies another by its prefix. Under a negation it affirms it.
+    fn denied(&mut self, affirmed: &str, quoted: bool) {
+        let doubly = self.open.take().is_some_and(|scope| scope.words.is_empty());
+        let sign = if doubly {
+            Sign::Affirmed
+        } else {
+            Sign::Negated
+        };
+        let word = self.push(&stem(affirmed), sign, quoted);
+        if !doubly {
+            self.stance.scopes.push(Scope {
+                words: vec![word],
+                quoted,
+                conditional: false,
+            });
+        }
+    }
+
+    /// "Running it there is not possible" denies the running.
+    fn deny_clause(&mut self) {
+        let clause = self.place.clause;
+        let last = self.stance.words.len().saturating_sub(1);
+        let Some(scope) = self.open.as_mut() else {
+            return;
+        };
+        for (index, word) in self.stance.words[..last].iter_mut().enumerate().rev() {
+            if word.place.clause != clause {
+                break;
+            }
+            if word.sign == Sign::Affirmed && !word.stem.starts_with('<') {
+                word.sign = Sign::Negated;
+                scope.words.push(index);
+            }
+        }
+        self.close();
+    }
+
+    /// What is limited is affirmed for some and denied for others: "used only with", "only the owner".
+    fn only(&mut self, tokens: &[Token<'_>], index: usize, quoted: bool) {
+        if tokens[index].divided == Divided::Not {
+            self.soften_last();
+        }
+        self.push(ONLY, Sign::Either, quoted);
+        self.either_next = tokens.get(index + 1).is_some_and(|next| {
+            let leads = matches!(
+                next.text,
+                "if" | "when"
+                    | "after"
+                    | "before"
+                    | "for"
+                    | "with"
+                    | "in"
+                    | "at"
+                    | "by"
+                    | "on"
+                    | "to"
+                    | "from"
+                    | "as"
+            );
+            !leads && next.divided == Divided::Not
+        });
+    }
+
+    fn push(&mut self, stem: &str, sign: Sign, quoted: bool) -> usize {
         self.stance.words.push(Word {
-            stem,
+            stem: stem.to_owned(),
             sign,
-            clause: self.clause,
-            at: self.at,
+            place: self.place,
             quoted,
         });
         self.stance.words.len() - 1
     }
 
-    fn close(&mut self, open: &mut Option<Scope>) {
-        if let Some(scope) = open.take().filter(|scope| !scope.words.is_empty()) {
+    fn close(&mut self) {
+        if let Some(scope) = self.open.take().filter(|scope| !scope.words.is_empty()) {
             self.stance.scopes.push(scope);
         }
     }
 
     fn soften_last(&mut self) {
-        if let Some(word) = self.stance.words.last_mut() {
+        let clause = self.place.clause;
+        if let Some(word) = self
+            .stance
+            .words
+            .last_mut()
+            .filter(|word| word.place.clause == clause)
+        {
             word.sign = Sign::Either;
         }
     }
-
-    /// "used only with": what is limited is affirmed for some and denied for others.
-    fn limit(&mut self, token: &Token<'_>, quoted: bool) {
-        if token.divided == Divided::Not {
-            self.soften_last();
-        }
-        self.push("<only>".to_owned(), Sign::Either, quoted);
-    }
 }
 
-fn is_negator(word: &str) -> bool {
-    NEGATORS.contains(&word) || word.ends_with("n't")
-}
-
-/// Whether "no" answers a question (`No, …`) rather than denying what follows, or opens a name (`NO KEY`, `NO ACTION`).
+/// Whether "no" or "not" answers a question (`No, …`, `Usually not: …`) rather than denying what follows, or is part of a
+/// name (`NO KEY`, `NO ACTION`).
 fn is_answer(tokens: &[Token<'_>], index: usize) -> bool {
-    if tokens[index].text != "no" {
-        return false;
-    }
     let next = tokens.get(index + 1);
-    let answers = index == 0 && next.is_none_or(|next| next.divided != Divided::Not);
-    answers
-        || next.is_some_and(|next| matches!(next.text, "key" | "action" | "longer"))
-            && next.is_none_or(|next| next.text != "longer")
+    let ends = next.is_none_or(|next| next.divided != Divided::Not);
+    match tokens[index].text {
+        "no" => {
+            (index == 0 && ends) || next.is_some_and(|next| matches!(next.text, "key" | "action"))
+        }
+        "not" => index <= 1 && ends,
+        _ => false,
+    }
 }
 
 /// The axis and end of the token, if it is a pole where it stands.
 fn pole(tokens: &[Token<'_>], index: usize) -> Option<(Axis, bool)> {
     let token = &tokens[index];
     let previous = index.checked_sub(1).map_or("", |i| tokens[i].text);
-    let next = tokens.get(index + 1);
     if matches!(token.text, "on" | "true" | "false" | "yes") {
-        let is_state = token.marked || is_state(previous, token, next);
+        let is_state = token.marked || is_state(tokens, index);
         return is_state.then_some((Axis::State, token.text != "false"));
     }
-    if token.text == "off"
-        && matches!(
-            previous,
-            "trade" | "cut" | "kick" | "kicks" | "back" | "log" | "tear"
-        )
-    {
-        return None;
-    }
     // A mode's name is not the talk of its opposite.
-    if matches!(token.text, "exclusive" | "exclusively")
-        && matches!(previous, "access" | "row" | "share")
-    {
+    if token.text == "exclusive" && matches!(previous, "access" | "row" | "share") {
         return None;
     }
-    AXES.iter().find_map(|(axis, positive, negative)| {
-        if positive.contains(&token.text) {
-            Some((*axis, true))
-        } else if negative.contains(&token.text) {
-            Some((*axis, false))
-        } else {
-            None
-        }
-    })
+    lexicon::entry(token.text).pole
 }
 
-/// Whether "on" or "true" is a state and no preposition: `is on`, `turn on`, `= on`, `on by default`.
-fn is_state(previous: &str, token: &Token<'_>, next: Option<&Token<'_>>) -> bool {
+/// Whether "on" or "true" is a state and no preposition: `is on`, `turn it on`, `= on`, `on by default`.
+fn is_state(tokens: &[Token<'_>], index: usize) -> bool {
     const LEADS: &[&str] = &[
         "is",
         "are",
         "be",
         "was",
         "to",
-        "turn",
-        "turned",
-        "turning",
-        "turns",
-        "switch",
-        "switched",
-        "switching",
         "default",
         "defaults",
-        "=",
         "set",
         "it",
         "remains",
@@ -1384,78 +900,58 @@ fn is_state(previous: &str, token: &Token<'_>, next: Option<&Token<'_>>) -> bool
         "being",
         "as",
         "not",
+        "isn't",
         "either",
         "value",
         "currently",
         "normally",
         "always",
+        "them",
     ];
     const FOLLOWS: &[&str] = &[
         "by", "or", "and", "unless", "when", "if", "for", "in", "while", "because", "so", "but",
         "to", "before", "after", "at", "as", "then", "until", "since", "it", "only",
     ];
-    let leads = LEADS.contains(&previous) && token.divided == Divided::Not;
-    let turns = previous.starts_with("turn") || previous.starts_with("switch");
+    const NEAR: usize = 5;
+    let token = &tokens[index];
+    let previous = index.checked_sub(1).map_or("", |i| tokens[i].text);
+    let next = tokens.get(index + 1);
     let ends = next.is_none_or(|next| next.divided != Divided::Not || FOLLOWS.contains(&next.text));
-    let by_default = next.is_some_and(|next| next.text == "by");
-    (leads && (ends || turns)) || (by_default && ends && previous != "based")
+    let turns =
+        |token: &Token<'_>| token.text.starts_with("turn") || token.text.starts_with("switch");
+    let turned = tokens[index.saturating_sub(NEAR)..index].iter().any(turns);
+    if token.divided != Divided::Not {
+        return false;
+    }
+    let directly = index.checked_sub(1).is_some_and(|i| turns(&tokens[i]));
+    let by_default = next.is_some_and(|next| next.text == "by") && previous != "based";
+    let after_name = previous.contains('_');
+    previous == "="
+        || directly
+        || (ends && (turned || LEADS.contains(&previous) || by_default || after_name))
 }
 
 /// Whether the token's clause, up to a comma, speaks of a default.
 fn clause_has_default(tokens: &[Token<'_>], index: usize) -> bool {
     let is_default =
         |token: &Token<'_>| matches!(token.text, "default" | "defaults" | "defaulting");
-    let before = tokens[..=index].iter().rev();
-    let mut open = true;
-    let found_before = before
-        .take_while(|token| {
-            let inside = open;
-            open = token.divided == Divided::Not && !CLAUSE_OPENERS.contains(&token.text);
-            inside
-        })
-        .any(is_default);
-    found_before
-        || tokens[index + 1..]
-            .iter()
-            .take_while(|token| {
-                token.divided == Divided::Not && !CLAUSE_OPENERS.contains(&token.text)
-            })
-            .any(is_default)
-}
-
-fn is_function_word(word: &str) -> bool {
-    FUNCTION_WORDS.contains(&word) || word == "=" || word.starts_with('<')
-}
-
-/// What the word's forms have in common, crudely: enough to see that two texts use the same word.
-fn stem(word: &str) -> String {
-    let word = word.strip_suffix("'s").unwrap_or(word);
-    if let Some(group) = SYNONYMS.iter().find(|group| group.contains(&word)) {
-        return group[0].to_owned();
+    let begins = |token: &Token<'_>| {
+        token.divided != Divided::Not || lexicon::entry(token.text).opens_clause
+    };
+    let mut from = index;
+    // A leading "By default, …" stands before its comma.
+    while from > 0 && !begins(&tokens[from]) {
+        from -= 1;
     }
-    if word.contains(['_', '.', '$']) || word.len() < 4 {
-        return word.to_owned();
+    if from > 1
+        && tokens[from].divided == Divided::Comma
+        && is_default(&tokens[from - 1])
+        && tokens[from - 2].text == "by"
+    {
+        return true;
     }
-    let mut stem = word;
-    for ending in [
-        "ations", "ation", "ically", "ively", "ities", "ments", "ings", "able", "ible", "ment",
-        "ions", "ing", "ity", "ied", "ies", "ers", "ion", "ive", "ed", "es", "ly", "er", "al", "s",
-        "e", "y",
-    ] {
-        if let Some(short) = stem.strip_suffix(ending).filter(|short| short.len() >= 3) {
-            stem = short;
-            break;
-        }
-    }
-    let stem = stem
-        .strip_suffix('e')
-        .filter(|short| short.len() >= 3)
-        .unwrap_or(stem);
-    let mut chars = stem.chars().rev();
-    match (chars.next(), chars.next()) {
-        (Some(last), Some(before)) if last == before && !matches!(last, 's' | 'l') => {
-            stem[..stem.len() - last.len_utf8()].to_owned()
-        }
-        _ => stem.to_owned(),
-    }
+    let behind = tokens[index + 1..]
+        .iter()
+        .take_while(|token| !begins(token));
+    tokens[from..=index].iter().chain(behind).any(is_default)
 }

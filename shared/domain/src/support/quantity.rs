@@ -294,7 +294,12 @@ pub(super) fn is_held(claim: &Quantity, held: &[Quantity], lower: &str) -> bool 
 pub(super) fn is_substituted(claim: &Quantity, stated: &[Quantity], quote: &[Quantity]) -> bool {
     let is_kin = |other: &Quantity| other.unit == claim.unit && !other.implied && !other.vague;
     let agree = |claim: &Quantity, evidence: &Quantity| agree(claim, evidence, "");
-    if claim.implied || quote.iter().any(|evidence| agree(claim, evidence)) {
+    if claim.implied {
+        // "every day" in the place of "once an hour".
+        let rhythms = || quote.iter().filter(|other| other.implied);
+        return rhythms().next().is_some() && !rhythms().any(|other| other.amount == claim.amount);
+    }
+    if quote.iter().any(|evidence| agree(claim, evidence)) {
         return false;
     }
     let alone = |list: &[Quantity]| list.iter().filter(|quantity| is_kin(quantity)).count() == 1;
@@ -422,7 +427,10 @@ fn scan(lower: &str) -> Vec<Quantity> {
                     previous = "";
                 }
                 None => {
-                    if let Some(version) = attached_version(lower, at, word) {
+                    if let Some(quantity) = rhythm(word, at, end) {
+                        at = end;
+                        found.push(quantity);
+                    } else if let Some(version) = attached_version(lower, at, word) {
                         at = version.end;
                         found.push(version);
                     } else {
@@ -548,6 +556,24 @@ fn word_end_or(text: &str, at: usize) -> usize {
 fn negative(lower: &str, start: usize) -> bool {
     lower[..start].strip_suffix('-').is_some_and(|before| {
         before.is_empty() || before.ends_with([' ', '\n', '(', '=', '\'', '"', '`', ',', '['])
+    })
+}
+
+/// `hourly`: a unit without a number.
+fn rhythm(word: &str, start: usize, end: usize) -> Option<Quantity> {
+    let (_, unit) = RHYTHMS.iter().find(|(adverb, _)| *adverb == word)?;
+    let (unit, per) = unit_of(unit)?;
+    Some(Quantity {
+        amount: Some(MILLION * per),
+        value: Some(MILLION),
+        unit,
+        literal: word.to_owned(),
+        qualifier: None,
+        start,
+        end,
+        worded: true,
+        implied: true,
+        vague: false,
     })
 }
 

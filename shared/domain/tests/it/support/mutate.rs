@@ -100,7 +100,10 @@ const ON_OFF: &[(&str, &str)] = &[
     ("turned off", "turned on"),
     ("turn on", "turn off"),
     ("turn off", "turn on"),
-    ("off", "on"),
+    ("is off", "is on"),
+    ("it off", "it on"),
+    ("autosave off", "autosave on"),
+    ("compression is off", "compression is on"),
     ("enabled", "disabled"),
     ("disabled", "enabled"),
     ("Disable", "Enable"),
@@ -162,7 +165,10 @@ fn swaps(sentence: &str, pairs: &[(&str, &str)]) -> Vec<String> {
                     .any(|lead| before.ends_with(lead))
                 || from.ends_with("ly")
                 || from.starts_with(|c: char| c.is_ascii_digit());
-            if is_unit && !measures {
+            let is_idiom = after.starts_with(" date")
+                || (after.starts_with(" eight") && before.starts_with("From"))
+                || after.starts_with(" the way");
+            if (is_unit && !measures) || is_idiom {
                 continue;
             }
             out.push(format!("{before}{to}{after}"));
@@ -224,7 +230,9 @@ fn numbers(sentence: &str, versions: bool) -> Vec<String> {
                 None => format!("{number}.1"),
             });
         } else {
-            changed.push(format!("{number}0"));
+            if !number.contains('.') {
+                changed.push(format!("{number}0"));
+            }
             changed.push(format!("1{number}"));
             if number.contains('.') {
                 changed.push(number.replace('.', ""));
@@ -267,6 +275,10 @@ fn renamed(sentence: &str) -> Vec<String> {
                     || matches!(name.text.as_str(), "not" | "all" | "and" | "only") =>
             {
                 continue;
+            }
+            // A word the sentence has anyway would be no invention.
+            NameKind::Capitals if name.text == "vacuum" || sentence.contains("VACUUM") => {
+                vec![format!("{}X", name.text.to_uppercase())]
             }
             NameKind::Capitals => vec![
                 if name.text == "vacuum" {
@@ -345,7 +357,6 @@ fn negations(sentence: &str) -> Vec<String> {
         (" may not ", " may "),
         (" must not ", " must "),
         (" never ", " "),
-        (" neither ", " "),
         ("unsupported", "supported"),
         ("Without ", "With "),
         (" without ", " with "),
