@@ -6,6 +6,7 @@
 
 pub mod chunk;
 pub mod citation;
+pub mod cost;
 pub mod document;
 pub mod extract;
 pub mod fold;
