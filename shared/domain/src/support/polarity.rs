@@ -16,6 +16,8 @@ pub(super) struct Stance {
     words: Vec<Word>,
     scopes: Vec<Scope>,
     poles: Vec<Pole>,
+    /// Something in it is left out, skipped, refused or the like.
+    hedged: bool,
 }
 
 /// A content word and how it is meant.
@@ -137,6 +139,7 @@ impl Stance {
                         && !self.is_denied_in(scope, passages)
                 }
                 Meeting::Agreed => false,
+                Meeting::Apart if self.is_affirmed_in(scope, passages) => true,
                 Meeting::Apart => {
                     evidence.is_plain()
                         && self.is_about(scope, evidence)
@@ -226,7 +229,8 @@ impl Stance {
                             | Axis::Frequency
                     ))
         };
-        self.scopes.is_empty()
+        !self.hedged
+            && self.scopes.is_empty()
             && self.words.iter().all(|word| word.sign == Sign::Affirmed)
             && !self.poles.iter().any(denies)
     }
@@ -258,6 +262,26 @@ impl Stance {
                     .any(|word| word.sign != Sign::Affirmed && word.stem == head)
             })
         })
+    }
+
+    /// Whether a plain sentence of a passage affirms what the scope denies: its first word and another.
+    fn is_affirmed_in(&self, scope: &Scope, passages: &[&Plain]) -> bool {
+        const LEAST: usize = 2;
+        let Some(head) = scope
+            .words
+            .first()
+            .map(|&index| self.words[index].stem.as_str())
+        else {
+            return false;
+        };
+        let affirms = |read: Self| {
+            matches!(self.meets(scope, &read), Meeting::Opposed { head: true, words } if words >= LEAST)
+                && read.is_plain()
+        };
+        passages
+            .iter()
+            .any(|passage| sentences_with(passage, |sentence| sentence.contains(head)).any(affirms))
+            && !self.is_denied_in(scope, passages)
     }
 
     /// Whether a pole of this sentence stands where the evidence has the other end.
@@ -312,7 +336,9 @@ impl Stance {
                     && !(pole.axis == Axis::Amount && self.is_turned(pole, others, evidence))
             }
             (Some(same), Some(opposite)) => {
-                opposite >= 2 && opposite > same && pole.axis != Axis::Amount
+                // What is allowed and what is prevented are told of the same thing in one breath.
+                let margin = if pole.axis == Axis::Permission { 2 } else { 1 };
+                opposite >= 2 && opposite >= same + margin && pole.axis != Axis::Amount
             }
         }
     }
@@ -337,10 +363,12 @@ impl Stance {
         for other in others {
             let (straight, crossed) = self.sides_shared(pole, other, evidence);
             let weight = straight.max(crossed) * 2 + usize::from(other.quoted);
+            // "After a restart it takes effect": without a comma the sides cannot be told apart.
+            let is_split = !self.sides(pole).1.is_empty() && !evidence.sides(other).1.is_empty();
             let agrees = if pole.positive == other.positive {
-                crossed < 2 || straight >= crossed
+                !is_split || crossed < 2 || straight >= crossed
             } else {
-                crossed > straight
+                is_split && crossed > straight
             };
             if weight > best || best == 0 {
                 (best, consistent) = (weight, agrees);
@@ -669,7 +697,7 @@ impl Reader<'_> {
                 self.open = None;
             }
             if entry.softens {
-                self.soft = REACH;
+                self.soften();
             }
             if matches!(axis, Axis::Duty | Axis::State) {
                 return;
@@ -678,16 +706,24 @@ impl Reader<'_> {
         if let Some(affirmed) = entry.denies {
             return self.denied(affirmed, quoted);
         }
-        if entry.is_function || token.text == "=" || token.text.starts_with('<') {
+        let is_adverb = token.text.ends_with("ly") && self.open.is_some();
+        if entry.is_function || is_adverb || token.text == "=" || token.text.starts_with('<') {
             return;
         }
         self.content(token.text, quoted);
-        if entry.judges && self.since_negator == 1 {
+        let goes_on = tokens.get(index + 1).is_some_and(|next| next.text == "to");
+        if entry.judges && self.since_negator == 1 && !goes_on {
             self.deny_clause();
         }
         if entry.softens {
-            self.soft = REACH;
+            self.soften();
         }
+    }
+
+    /// What follows is denied without a negation, or for some only.
+    fn soften(&mut self) {
+        self.soft = REACH;
+        self.stance.hedged = true;
     }
 
     /// A negation just before a pole turns it round; further back it denies something else.
@@ -725,7 +761,9 @@ impl Reader<'_> {
         self.either_next = false;
         self.since_negator = self.since_negator.saturating_add(1);
         let index = self.push(&stem(word), sign, quoted);
-        if let Some(scope) = self.open.as_mut() {
+        // A number says how much, not what is denied.
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        if let Some(scope) = self.open.as_mut().filter(|_| !is_number) {
             scope.words.push(index);
             scope.quoted |= quoted;
             if scope.words.len() >= REACH {
@@ -752,10 +790,14 @@ impl Reader<'_> {
             // "stores no rows" denies the storing as well.
             self.soften_last();
         }
+        // "rows that cannot be locked are skipped" is about such rows, and denies nothing of others.
+        let attributive = tokens[index.saturating_sub(2)..index]
+            .iter()
+            .any(|token| matches!(token.text, "that" | "which" | "who"));
         self.open = Some(Scope {
             words: Vec::new(),
             quoted,
-            conditional: false,
+            conditional: attributive,
         });
         self.since_negator = 0;
     }

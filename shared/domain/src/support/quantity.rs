@@ -297,7 +297,13 @@ pub(super) fn is_substituted(claim: &Quantity, stated: &[Quantity], quote: &[Qua
     if claim.implied {
         // "every day" in the place of "once an hour".
         let rhythms = || quote.iter().filter(|other| other.implied);
-        return rhythms().next().is_some() && !rhythms().any(|other| other.amount == claim.amount);
+        let is_said = |other: &Quantity| {
+            stated
+                .iter()
+                .any(|said| said.implied && said.amount == other.amount)
+        };
+        return rhythms().next().is_some()
+            && !rhythms().any(|other| other.amount == claim.amount || is_said(other));
     }
     if quote.iter().any(|evidence| agree(claim, evidence)) {
         return false;
@@ -315,6 +321,10 @@ pub(super) fn is_substituted(claim: &Quantity, stated: &[Quantity], quote: &[Qua
 fn agree(claim: &Quantity, evidence: &Quantity, lower: &str) -> bool {
     if claim.unit == Unit::Version || claim.value.is_none() {
         return claim.literal == evidence.literal;
+    }
+    // "one day per week" does not say one week.
+    if evidence.implied && !matches!(evidence.literal.as_str(), "a" | "an") {
+        return false;
     }
     if let (Some(one), Some(other)) = (claim.qualifier, evidence.qualifier)
         && one != other

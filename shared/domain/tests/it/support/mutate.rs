@@ -29,6 +29,14 @@ pub(crate) const CLASSES: [Class; 8] = [
 ];
 
 impl Class {
+    /// Whether it turns a statement round rather than changing a fact in it.
+    pub(crate) fn is_polar(self) -> bool {
+        matches!(
+            self,
+            Self::OnOff | Self::Not | Self::BeforeAfter | Self::MinMax
+        )
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Number => "number",
@@ -386,7 +394,7 @@ fn negations(sentence: &str) -> Vec<String> {
         // One is enough: the first verb is what the sentence says.
         if let Some(at) = sentence.find(from) {
             let after = &sentence[at + from.len()..];
-            let denied = ["not ", "no ", "never ", "neither ", "only "]
+            let denied = ["not ", "no ", "never ", "neither ", "only ", "it."]
                 .iter()
                 .any(|word| after.starts_with(word));
             if !denied {
