@@ -290,10 +290,12 @@ fn contradicts(plain: &Plain, sources: &[Source]) -> bool {
         match source.passage.find(&source.quote) {
             Some(quoted) => {
                 let around = source.passage.sentences_around(quoted.clone());
-                let inside = quoted.start - around.start..quoted.end - around.start;
-                evidence.add(&source.passage.lower[around], inside);
+                evidence.add(&source.passage, around, quoted);
             }
-            None => evidence.add(&source.quote.lower, 0..source.quote.lower.len()),
+            None => {
+                let whole = 0..source.quote.lower.len();
+                evidence.add(&source.quote, whole.clone(), whole);
+            }
         }
     }
     let passages: Vec<&Plain> = sources.iter().map(|source| &source.passage).collect();

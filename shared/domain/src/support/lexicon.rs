@@ -125,6 +125,8 @@ const PHRASES: &[(&str, &str)] = &[
     ("once more", ""),
     ("up to date", ""),
     ("up to the", ""),
+    ("up to version", ""),
+    ("up to release", ""),
     ("up to you", ""),
     ("in the event of", "after"),
     ("prior to", "before"),
@@ -137,11 +139,6 @@ const PHRASES: &[(&str, &str)] = &[
     ("older than", "before"),
     ("newer than", "after"),
     ("or older", "before"),
-    ("left out", "omitted"),
-    ("leave out", "omitted"),
-    ("leaves out", "omitted"),
-    ("leaving out", "omitted"),
-    ("keeps out", "omitted"),
     ("nobody but", "only"),
     ("no one but", "only"),
     ("nothing but", "only"),
@@ -184,10 +181,10 @@ const PHRASES: &[(&str, &str)] = &[
     ("cuts off", ""),
 ];
 
-const NEGATORS: &str = "not never no cannot without neither nor none nothing nobody nowhere hardly rarely seldom barely unlikely";
+const NEGATORS: &str = "not never no cannot without neither nor none nothing nobody nowhere hardly rarely seldom barely unlikely lack lacks lacking";
 
 /// Under these, what follows is affirmed for some and denied for others, or denied without a negation.
-const SOFT_NEGATORS: &str = "unless except until instead rather unlike lack lacks lacking omit omits omitted avoid avoids avoiding fail \
+const SOFT_NEGATORS: &str = "unless except until instead rather unlike omit omits omitted avoid avoids avoiding fail \
      fails failed failing refuse refuses refused unable ignore ignores ignored skip skips skipped prevent prevents prevented preventing \
      prohibits forbids stop stops drops lose loses lost absent missing <need-not>";
 

@@ -18,6 +18,8 @@ pub(super) struct Stance {
     poles: Vec<Pole>,
     /// Something in it is left out, skipped, refused or the like.
     hedged: bool,
+    /// Something in it holds only under a condition.
+    conditioned: bool,
 }
 
 /// A content word and how it is meant.
@@ -52,6 +54,8 @@ struct Scope {
     quoted: bool,
     /// "not … unless", "never … until": a paraphrase affirms it.
     conditional: bool,
+    /// "rows that cannot be locked": it tells which, and denies nothing of others.
+    attributive: bool,
 }
 
 /// A word that is one end of a pair.
@@ -87,12 +91,13 @@ impl Stance {
     /// Reads `plain` as a whole.
     pub(super) fn of(plain: &Plain) -> Self {
         let mut stance = Self::default();
-        stance.add(&plain.lower, 0..plain.lower.len());
+        let whole = 0..plain.lower.len();
+        stance.add(plain, whole.clone(), whole);
         stance
     }
 
-    /// Reads a further text, of which `quoted` was quoted; the rest is the sentence around the quote.
-    pub(super) fn add(&mut self, lower: &str, quoted: Range<usize>) {
+    /// Reads a further `part` of a text, of which `quoted` was quoted; the rest of the part is the sentence around the quote.
+    pub(super) fn add(&mut self, plain: &Plain, part: Range<usize>, quoted: Range<usize>) {
         const APART: usize = 100;
         let last = self.words.last().map_or((0, 0, 0), |word| {
             (
@@ -115,7 +120,7 @@ impl Stance {
             since_negator: usize::MAX,
             sentence_scopes: 0,
         };
-        reader.read(&tokens(lower));
+        reader.read(&tokens(plain, part));
     }
 
     /// Whether this, a sentence, contradicts `evidence`. `passages` are asked what the quotes leave open.
@@ -128,41 +133,42 @@ impl Stance {
 
     /// Whether a negation of this sentence meets only words the evidence affirms.
     fn denies(&self, evidence: &Self, passages: &[&Plain]) -> bool {
-        self.scopes
-            .iter()
-            .filter(|scope| !scope.conditional)
-            .any(|scope| match self.meets(scope, evidence) {
-                Meeting::Opposed { head: true, .. } => true,
-                Meeting::Opposed { words, .. } => {
-                    (words >= 2 || evidence.is_plain())
-                        && !evidence.has_free_negation(self)
-                        && !self.is_denied_in(scope, passages)
-                }
+        let binds = |scope: &&Scope| !(scope.conditional && evidence.conditioned);
+        self.scopes.iter().filter(binds).any(|scope| {
+            let is_settled =
+                || !evidence.has_free_negation(self) && !self.is_denied_in(scope, passages);
+            match self.meets(scope, evidence) {
                 Meeting::Agreed => false,
-                Meeting::Apart if self.is_affirmed_in(scope, passages) => true,
-                Meeting::Apart => {
-                    evidence.is_plain()
-                        && self.is_about(scope, evidence)
-                        && !self.is_denied_in(scope, passages)
+                Meeting::Opposed { head, words } if scope.attributive => head && words >= 2,
+                Meeting::Opposed { head: true, .. } => true,
+                _ if self.is_affirmed_in(scope, passages) => true,
+                Meeting::Opposed { words, .. } => {
+                    (words >= 2 || evidence.is_plain()) && is_settled()
                 }
-            })
+                Meeting::Apart => {
+                    evidence.is_plain() && self.is_about(scope, evidence) && is_settled()
+                }
+            }
+        })
     }
 
     /// Whether a negation of this evidence meets only words `sentence` affirms.
     fn is_passed_over(&self, sentence: &Self) -> bool {
-        let denials = self
-            .scopes
-            .iter()
-            .filter(|scope| scope.quoted && !scope.conditional);
+        let binds = |scope: &&Scope| {
+            scope.quoted && !scope.attributive && !(scope.conditional && sentence.conditioned)
+        };
         let has_limit = sentence.words.iter().any(|word| word.stem == ONLY);
-        let mut denials = denials.filter(|_| !has_limit);
-        denials.any(|scope| match self.meets(scope, sentence) {
-            Meeting::Opposed { head: true, .. } => !sentence.has_free_negation(self),
-            Meeting::Opposed { words, .. } => {
-                (words >= 2 || scope.words.len() <= 2) && !sentence.has_free_negation(self)
-            }
-            Meeting::Agreed | Meeting::Apart => false,
-        })
+        !has_limit
+            && self
+                .scopes
+                .iter()
+                .filter(binds)
+                .any(|scope| match self.meets(scope, sentence) {
+                    Meeting::Opposed { head, words } => {
+                        (head || words >= 2) && !sentence.has_free_negation(self)
+                    }
+                    Meeting::Agreed | Meeting::Apart => false,
+                })
     }
 
     fn meets(&self, scope: &Scope, other: &Self) -> Meeting {
@@ -276,7 +282,8 @@ impl Stance {
         };
         let affirms = |read: Self| {
             matches!(self.meets(scope, &read), Meeting::Opposed { head: true, words } if words >= LEAST)
-                && read.is_plain()
+                && read.scopes.is_empty()
+                && !read.hedged
         };
         passages
             .iter()
@@ -362,9 +369,14 @@ impl Stance {
         let mut consistent = true;
         for other in others {
             let (straight, crossed) = self.sides_shared(pole, other, evidence);
-            let weight = straight.max(crossed) * 2 + usize::from(other.quoted);
             // "After a restart it takes effect": without a comma the sides cannot be told apart.
             let is_split = !self.sides(pole).1.is_empty() && !evidence.sides(other).1.is_empty();
+            let alike = if is_split {
+                straight.max(crossed)
+            } else {
+                shared(&self.behind(pole), &evidence.behind(other))
+            };
+            let weight = alike * 2 + usize::from(other.quoted);
             let agrees = if pole.positive == other.positive {
                 !is_split || crossed < 2 || straight >= crossed
             } else {
@@ -411,6 +423,20 @@ impl Stance {
         let stems =
             |words: Vec<&'a Word>| words.into_iter().map(|word| word.stem.as_str()).collect();
         (stems(object), stems(main))
+    }
+
+    fn behind(&self, pole: &Pole) -> Vec<&str> {
+        let follows = |word: &&Word| {
+            word.place.clause == pole.place.clause
+                && word.place.at > pole.place.at
+                && !word.stem.starts_with('<')
+        };
+        self.words
+            .iter()
+            .filter(follows)
+            .take(BESIDE)
+            .map(|word| word.stem.as_str())
+            .collect()
     }
 
     fn beside(&self, pole: &Pole) -> Vec<&str> {
@@ -506,13 +532,13 @@ fn sentences_with<'a>(
     matters: impl Fn(&str) -> bool + 'a,
 ) -> impl Iterator<Item = Stance> + 'a {
     let mut start = 0;
-    let ends = sentence_ends(&passage.lower).chain(std::iter::once(passage.lower.len()));
+    let ends = sentence_ends(&passage.cased).chain(std::iter::once(passage.lower.len()));
     ends.filter_map(move |end| {
         let from = std::mem::replace(&mut start, end);
         let sentence = &passage.lower[from..end];
         matters(sentence).then(|| {
             let mut stance = Stance::default();
-            stance.add(sentence, 0..sentence.len());
+            stance.add(passage, from..end, from..end);
             stance
         })
     })
@@ -536,12 +562,16 @@ enum Divided {
     Sentence,
 }
 
-/// The words of `lower`, phrases read as one.
-fn tokens(lower: &str) -> Vec<Token<'_>> {
+/// The words of a part of `plain`, phrases read as one.
+fn tokens(plain: &Plain, part: Range<usize>) -> Vec<Token<'_>> {
+    let lower = &plain.lower[..part.end];
     let mut out: Vec<Token<'_>> = Vec::new();
-    let mut ends = sentence_ends(lower).peekable();
+    // A sentence begins with a capital, so that its bounds are seen in the cased form only.
+    let mut ends = sentence_ends(&plain.cased[part.clone()])
+        .map(|end| part.start + end)
+        .peekable();
     let mut divided = Divided::Sentence;
-    let mut at = 0;
+    let mut at = part.start;
     while let Some(c) = lower[at..].chars().next() {
         while ends.next_if(|&end| end <= at).is_some() {
             divided = Divided::Sentence;
@@ -651,6 +681,11 @@ impl Reader<'_> {
         let token = &tokens[index];
         let entry = lexicon::entry(token.text);
         let quoted = self.quoted.contains(&token.start);
+        self.stance.conditioned |= entry.conditions
+            || matches!(
+                token.text,
+                "only" | "solely" | "exclusively" | "if" | "when" | "must" | "requires"
+            );
         if entry.conditions {
             for scope in &mut self.stance.scopes[self.sentence_scopes..] {
                 scope.conditional = true;
@@ -671,10 +706,10 @@ impl Reader<'_> {
         if entry.limits {
             self.push(LIMIT, Sign::Affirmed, quoted);
         }
-        if entry.negates && !is_answer(tokens, index) {
+        if (entry.negates && !is_answer(tokens, index)) || is_kept_out(tokens, index) {
             return self.negate(tokens, index, quoted);
         }
-        if entry.is_auxiliary
+        if (entry.is_auxiliary || token.text == "with")
             && self
                 .open
                 .as_ref()
@@ -761,9 +796,13 @@ impl Reader<'_> {
         self.either_next = false;
         self.since_negator = self.since_negator.saturating_add(1);
         let index = self.push(&stem(word), sign, quoted);
-        // A number says how much, not what is denied.
+        // A number further on says how much, not what is denied.
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-        if let Some(scope) = self.open.as_mut().filter(|_| !is_number) {
+        if let Some(scope) = self
+            .open
+            .as_mut()
+            .filter(|scope| !is_number || scope.words.is_empty())
+        {
             scope.words.push(index);
             scope.quoted |= quoted;
             if scope.words.len() >= REACH {
@@ -790,14 +829,14 @@ impl Reader<'_> {
             // "stores no rows" denies the storing as well.
             self.soften_last();
         }
-        // "rows that cannot be locked are skipped" is about such rows, and denies nothing of others.
-        let attributive = tokens[index.saturating_sub(2)..index]
-            .iter()
-            .any(|token| matches!(token.text, "that" | "which" | "who"));
+        let attributive = tokens[index.saturating_sub(2)..index].iter().any(|token| {
+            matches!(token.text, "that" | "which" | "who") && token.divided == Divided::Not
+        });
         self.open = Some(Scope {
             words: Vec::new(),
             quoted,
-            conditional: attributive,
+            conditional: false,
+            attributive,
         });
         self.since_negator = 0;
     }
@@ -816,6 +855,7 @@ impl Reader<'_> {
                 words: vec![word],
                 quoted,
                 conditional: false,
+                attributive: false,
             });
         }
     }
@@ -901,11 +941,32 @@ fn is_answer(tokens: &[Token<'_>], index: usize) -> bool {
     let ends = next.is_none_or(|next| next.divided != Divided::Not);
     match tokens[index].text {
         "no" => {
-            (index == 0 && ends) || next.is_some_and(|next| matches!(next.text, "key" | "action"))
+            let opens_name = next.is_some_and(|next| match next.text {
+                "key" => tokens
+                    .get(index + 2)
+                    .is_some_and(|third| third.text == "update"),
+                word => word == "action",
+            });
+            (index == 0 && ends) || opens_name
         }
         "not" => index <= 1 && ends,
         _ => false,
     }
+}
+
+/// "left out of", "keeps it out of": denied without a negation.
+fn is_kept_out(tokens: &[Token<'_>], index: usize) -> bool {
+    const NEAR: usize = 5;
+    let keeps = |token: &Token<'_>| {
+        matches!(
+            token.text,
+            "keep" | "keeps" | "kept" | "leave" | "leaves" | "left" | "leaving"
+        )
+    };
+    let is_of = tokens.get(index + 1).is_some_and(|next| next.text == "of");
+    tokens[index].text == "out"
+        && is_of
+        && tokens[index.saturating_sub(NEAR)..index].iter().any(keeps)
 }
 
 /// The axis and end of the token, if it is a pole where it stands.

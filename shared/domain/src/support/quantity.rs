@@ -431,7 +431,17 @@ fn scan(lower: &str) -> Vec<Quantity> {
             let end = word_end(lower, at);
             let word = &lower[at..end];
             match word_number(lower, at, end) {
-                Some(quantity) => {
+                Some(mut quantity) => {
+                    let follows_measure = found
+                        .last()
+                        .is_some_and(|last: &Quantity| last.end + 1 == at);
+                    if quantity.implied
+                        && (follows_measure
+                            || matches!(previous, "once" | "twice" | "times" | "time"))
+                    {
+                        // "one day a week", "once a week": a rate, not a week.
+                        quantity.literal = "per".to_owned();
+                    }
                     at = quantity.end.max(end);
                     found.push(quantity);
                     previous = "";

@@ -397,7 +397,9 @@ fn negations(sentence: &str) -> Vec<String> {
             let denied = ["not ", "no ", "never ", "neither ", "only ", "it."]
                 .iter()
                 .any(|word| after.starts_with(word));
-            if !denied {
+            // "asks whether it is not there" asks the same.
+            let asks = sentence[..at].ends_with("whether it");
+            if !denied && !asks {
                 out.push(format!("{}{to}{after}", &sentence[..at]));
             }
         }

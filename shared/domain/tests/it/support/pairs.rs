@@ -664,4 +664,113 @@ pub(crate) const PAIRS: &[Pair] = &[
             "Two nulls aren't equal.",
         ],
     ),
+    // More of what is easily turned round.
+    pair(
+        "Indexes are dropped before a bulk load and built anew after it. Building them afterwards is quicker than keeping them.",
+        "Indexes are dropped before a bulk load and built anew after it.",
+        &[
+            "Drop indexes before a bulk load.",
+            "After a bulk load, indexes are built anew.",
+            "Indexes should be dropped before a bulk load and built again after it.",
+        ],
+    ),
+    pair(
+        "A standby replays the log after it has been received. Before it can be promoted, the replay has to end.",
+        "Before it can be promoted, the replay has to end.",
+        &[
+            "The replay has to end before the standby can be promoted.",
+            "A standby can be promoted after the replay has ended.",
+        ],
+    ),
+    pair(
+        "The hook runs before the row is stored, so that it may still change the row. Hooks that run after it see the stored row.",
+        "The hook runs before the row is stored",
+        &[
+            "Before the row is stored, the hook runs.",
+            "The hook is run before the row is stored and may change it.",
+            "The row is stored after the hook has run.",
+        ],
+    ),
+    pair(
+        "Expenses are paid after the end of the month. Receipts are handed in before the fifth of the next month.",
+        "Receipts are handed in before the fifth of the next month.",
+        &[
+            "Hand in receipts before the fifth of the next month.",
+            "Receipts must be in before the fifth of the next month, and expenses are paid after the end of the month.",
+        ],
+    ),
+    pair(
+        "Passwords expire after ninety days. A reminder is sent a week before they expire.",
+        "Passwords expire after ninety days.",
+        &[
+            "A password expires after 90 days.",
+            "After ninety days passwords expire, and a reminder comes before that.",
+        ],
+    ),
+    pair(
+        "The queue is emptied before shutdown. New requests are refused after the signal has been sent.",
+        "New requests are refused after the signal has been sent.",
+        &[
+            "After the signal has been sent, new requests are refused.",
+            "Once the signal is sent new requests are refused, and the queue is emptied before shutdown.",
+        ],
+    ),
+    pair(
+        "The background writer is switched off on standbys. It is on everywhere else.",
+        "The background writer is switched off on standbys.",
+        &[
+            "On standbys the background writer is disabled.",
+            "Standbys have the background writer turned off.",
+        ],
+    ),
+    pair(
+        "Encryption is enabled for all connections and can't be disabled for remote ones.",
+        "Encryption is enabled for all connections",
+        &[
+            "All connections have encryption enabled.",
+            "Encryption is on for all connections.",
+        ],
+    ),
+    pair(
+        "two_step (boolean)\nCommits in two steps. Off by default; when enabled, each commit costs another write.",
+        "Off by default; when enabled, each commit costs another write.",
+        &[
+            "two_step is off by default.",
+            "When it is enabled, each commit costs one more write.",
+        ],
+    ),
+    pair(
+        "A materialized summary is not updated when its tables change. It has to be refreshed by hand.",
+        "A materialized summary is not updated when its tables change.",
+        &[
+            "Materialized summaries are not updated when the tables change.",
+            "A change of its tables does not update the summary.",
+            "You have to refresh the summary by hand.",
+        ],
+    ),
+    pair(
+        "Temporary tables are visible to their own session. They are dropped at its end and are not logged.",
+        "They are dropped at its end and are not logged.",
+        &[
+            "Temporary tables are dropped at the end of the session.",
+            "Temporary tables aren't logged.",
+            "They are not logged, and they are dropped at the session's end.",
+        ],
+    ),
+    pair(
+        "Visitors may not enter the laboratory without a badge. Staff can enter it at any time.",
+        "Visitors may not enter the laboratory without a badge.",
+        &[
+            "Visitors cannot enter the laboratory without a badge.",
+            "Staff can enter the laboratory at any time.",
+        ],
+    ),
+    pair(
+        "The number of retries is at most five, and each waits at least two seconds.",
+        "The number of retries is at most five, and each waits at least two seconds.",
+        &[
+            "There are at most 5 retries, each of which waits at least 2 seconds.",
+            "A retry waits for a minimum of two seconds.",
+        ],
+    ),
 ];
