@@ -237,6 +237,22 @@ const SYNONYMS: &[&str] = &[
     "start starts started starting begin begins",
     "safe safely safety",
     "row rows tuple tuples record records",
+    "1 one",
+    "2 two twice",
+    "3 three",
+    "4 four",
+    "5 five",
+    "6 six",
+    "7 seven",
+    "8 eight",
+    "9 nine",
+    "10 ten",
+    "11 eleven",
+    "12 twelve",
+    "20 twenty",
+    "30 thirty",
+    "60 sixty",
+    "90 ninety",
 ];
 
 /// Denying prefixes would be guesses: only these words are taken apart.

@@ -66,6 +66,8 @@ struct Pole {
     place: Place,
     quoted: bool,
     by_default: bool,
+    /// "when it is on": what holds then, not what is so.
+    supposed: bool,
 }
 
 /// How a negation's words stand in the other text.
@@ -80,6 +82,8 @@ enum Meeting {
 
 /// Content words a negation reaches.
 const REACH: usize = 6;
+/// What it is worth that two poles both speak of the default, or both of a condition.
+const SAME_SETTING: usize = 2;
 /// Content words on each side of a pole that say what it is about.
 const BESIDE: usize = 3;
 /// The word that stands for "only" among the content words.
@@ -116,6 +120,7 @@ impl Stance {
             quoted,
             open: None,
             soft: 0,
+            supposed: false,
             either_next: false,
             since_negator: usize::MAX,
             sentence_scopes: 0,
@@ -125,10 +130,40 @@ impl Stance {
 
     /// Whether this, a sentence, contradicts `evidence`. `passages` are asked what the quotes leave open.
     pub(super) fn contradicts(&self, evidence: &Self, passages: &[&Plain]) -> bool {
-        self.denies(evidence, passages)
+        let contradicted = self.denies(evidence, passages)
             || evidence.is_passed_over(self)
             || self.stands_opposite(evidence, passages)
-            || self.limits_alone(evidence, passages)
+            || self.limits_alone(evidence, passages);
+        contradicted && !self.is_said_elsewhere(evidence, passages)
+    }
+
+    /// Whether another sentence of a passage says this one, and more of it than the quote: then the quote is badly chosen, but
+    /// the sentence is true.
+    fn is_said_elsewhere(&self, evidence: &Self, passages: &[&Plain]) -> bool {
+        const LEAST: usize = 3;
+        let words = |stance: &Self| {
+            let mut stems: Vec<&str> = self
+                .words
+                .iter()
+                .map(|word| word.stem.as_str())
+                .filter(|stem| !stem.starts_with('<') && stance.sign_of(stem).is_some())
+                .collect();
+            stems.sort_unstable();
+            stems.dedup();
+            stems.len()
+        };
+        let by_quote = words(evidence);
+        let says = |read: Self| {
+            let shared = words(&read);
+            shared >= LEAST
+                && shared > by_quote
+                && !self.denies(&read, &[])
+                && !read.is_passed_over(self)
+                && !self.stands_opposite(&read, &[])
+        };
+        passages
+            .iter()
+            .any(|passage| sentences_with(passage, |_| true).any(says))
     }
 
     /// Whether a negation of this sentence meets only words the evidence affirms.
@@ -317,7 +352,9 @@ impl Stance {
                 .iter()
                 .filter(|other| other.positive == positive && (other.quoted || !quoted))
                 .map(|other| {
-                    let by_default = usize::from(pole.by_default && other.by_default);
+                    let alike =
+                        (pole.by_default && other.by_default) || (pole.supposed && other.supposed);
+                    let by_default = if alike { SAME_SETTING } else { 0 };
                     shared(&beside, &evidence.beside(other)) + by_default
                 })
                 .max()
@@ -365,23 +402,38 @@ impl Stance {
     /// Whether no passage of the evidence puts the two sides in this order: "A before B" is "B after A", and neither is
     /// "A after B".
     fn is_out_of_order(&self, pole: &Pole, others: &[&Pole], evidence: &Self) -> bool {
+        let (object, main) = self.sides(pole);
+        // "before that" says no more than the sentence it points to.
+        if object.is_empty() {
+            return false;
+        }
         let mut best = 0;
         let mut consistent = true;
         for other in others {
-            let (straight, crossed) = self.sides_shared(pole, other, evidence);
+            let (other_object, other_main) = evidence.sides(other);
+            let agrees_in_word = pole.positive == other.positive;
+            if other_object.is_empty() {
+                if agrees_in_word {
+                    return false;
+                }
+                continue;
+            }
+            let objects = shared(&object, &other_object);
+            let straight = objects + shared(&main, &other_main);
+            let crossed = shared(&object, &other_main) + shared(&main, &other_object);
             // "After a restart it takes effect": without a comma the sides cannot be told apart.
-            let is_split = !self.sides(pole).1.is_empty() && !evidence.sides(other).1.is_empty();
+            let is_split = !main.is_empty() && !other_main.is_empty();
             let alike = if is_split {
                 straight.max(crossed)
             } else {
                 shared(&self.behind(pole), &evidence.behind(other))
             };
-            let weight = alike * 2 + usize::from(other.quoted);
-            let agrees = if pole.positive == other.positive {
+            let agrees = if agrees_in_word {
                 !is_split || crossed < 2 || straight >= crossed
             } else {
-                is_split && crossed > straight
+                (is_split && crossed > straight) || objects == 0
             };
+            let weight = alike * 2 + usize::from(other.quoted);
             if weight > best || best == 0 {
                 (best, consistent) = (weight, agrees);
             } else if weight == best {
@@ -399,10 +451,13 @@ impl Stance {
         })
     }
 
-    /// Words that stand on the same and on the other side of two poles.
+    /// Words that stand on the same and on the other side of two poles; none if a side is not to be told.
     fn sides_shared(&self, pole: &Pole, other: &Pole, evidence: &Self) -> (usize, usize) {
         let (object, main) = self.sides(pole);
         let (other_object, other_main) = evidence.sides(other);
+        if main.is_empty() || other_main.is_empty() {
+            return (0, 0);
+        }
         (
             shared(&object, &other_object) + shared(&main, &other_main),
             shared(&object, &other_main) + shared(&main, &other_object),
@@ -642,6 +697,8 @@ struct Reader<'a> {
     open: Option<Scope>,
     /// Content words still under a soft negator.
     soft: usize,
+    /// The clause began with "when" or "if".
+    supposed: bool,
     /// The next content word is what "only" names.
     either_next: bool,
     /// Content words since the last negator.
@@ -671,6 +728,7 @@ impl Reader<'_> {
         self.soft = 0;
         self.since_negator = usize::MAX;
         self.place.clause += 1;
+        self.supposed = matches!(token.text, "when" | "if" | "while");
         if token.divided == Divided::Sentence {
             self.place.sentence += 1;
             self.sentence_scopes = self.stance.scopes.len();
@@ -726,6 +784,7 @@ impl Reader<'_> {
                 quoted,
                 by_default: clause_has_default(tokens, index)
                     || matches!(token.text, "optional" | "<need-not>"),
+                supposed: self.supposed,
             });
             if turned && axis != Axis::Permission {
                 // The pair says what the negation says.

@@ -773,4 +773,89 @@ pub(crate) const PAIRS: &[Pair] = &[
             "A retry waits for a minimum of two seconds.",
         ],
     ),
+    pair(
+        "Parallel scans are not used for tables that are smaller than the limit. Sequential scans are used for them instead.",
+        "Parallel scans are not used for tables that are smaller than the limit.",
+        &[
+            "Tables smaller than the limit are never scanned in parallel.",
+            "For tables below the limit, parallel scans are not used.",
+        ],
+    ),
+    pair(
+        "If the archive command fails, the segment is kept and tried again later. The server does not remove it until it has been archived.",
+        "The server does not remove it until it has been archived.",
+        &[
+            "A segment is not removed before it has been archived.",
+            "Segments are kept until they have been archived.",
+            "When the archive command fails the segment is tried again.",
+        ],
+    ),
+    pair(
+        "A unique index treats nulls as different values unless NULLS NOT DISTINCT is given.",
+        "A unique index treats nulls as different values unless NULLS NOT DISTINCT is given.",
+        &[
+            "Nulls are considered different in a unique index unless NULLS NOT DISTINCT is specified.",
+            "With NULLS NOT DISTINCT, nulls are not treated as different values.",
+        ],
+    ),
+    pair(
+        "The view shows one row for each backend. Rows of other users are visible only to members of read_all_stats.",
+        "Rows of other users are visible only to members of read_all_stats.",
+        &[
+            "Only members of read_all_stats can see the rows of other users.",
+            "You need to be a member of read_all_stats to see other users' rows.",
+            "There is one row per backend, and others' rows are visible only to members of read_all_stats.",
+        ],
+    ),
+    pair(
+        "Since a plain build locks out writes, a busy table is better rebuilt with QUIETLY, which does not lock out writes but takes longer.",
+        "which does not lock out writes but takes longer",
+        &[
+            "QUIETLY takes longer but doesn't lock out writes.",
+            "A rebuild with QUIETLY takes longer than a plain one.",
+        ],
+    ),
+    pair(
+        "Employees on probation cannot take more than five days of leave in the first three months.",
+        "Employees on probation cannot take more than five days of leave",
+        &[
+            "On probation you can take at most five days of leave in the first three months.",
+            "No more than five days of leave may be taken during probation.",
+            "Employees on probation may not take more than 5 days of leave.",
+        ],
+    ),
+    pair(
+        "Sorting needs memory once per operation, so a query may use several times the value of sort_area. Setting it too high is dangerous.",
+        "a query may use several times the value of sort_area",
+        &[
+            "One query can use several times the value of `sort_area`.",
+            "sort_area applies to each operation, so that a query may use a multiple of it.",
+        ],
+    ),
+    pair(
+        "The statement fails with an error if the table exists already. With IF NOT EXISTS a notice is issued instead.",
+        "With IF NOT EXISTS a notice is issued instead.",
+        &[
+            "IF NOT EXISTS issues a notice rather than an error.",
+            "If the table exists already, the statement fails unless IF NOT EXISTS is given.",
+            "With IF NOT EXISTS there is no error but a notice.",
+        ],
+    ),
+    pair(
+        "Neither the owner nor a superuser is exempt from the limit. Background jobs are exempt.",
+        "Neither the owner nor a superuser is exempt from the limit.",
+        &[
+            "Superusers are not exempt from the limit.",
+            "The limit applies to owners and superusers too; background jobs are exempt.",
+        ],
+    ),
+    pair(
+        "The counter is reset to zero at midnight UTC. It is not reset when the server restarts.",
+        "It is not reset when the server restarts.",
+        &[
+            "A restart of the server does not reset the counter.",
+            "At midnight UTC the counter is reset to zero.",
+            "The counter is reset at midnight but not when the server restarts.",
+        ],
+    ),
 ];
