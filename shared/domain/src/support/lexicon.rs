@@ -169,6 +169,8 @@ const PHRASES: &[(&str, &str)] = &[
     ("whether or not", ""),
     ("no matter", ""),
     ("not null", ""),
+    ("nulls not distinct", ""),
+    ("if not exists", ""),
     ("not valid", ""),
     ("on the other hand", ""),
     ("as follows", ""),
@@ -204,15 +206,14 @@ const AUXILIARIES: &str =
     "is are was were can could will would may might must should has have had does do did";
 
 /// What these deny is what the clause said before: "running it there is not possible".
-const JUDGEMENTS: &str =
-    "possible allowed permitted supported available true case enough useful recommended";
+const JUDGEMENTS: &str = "possible allowed permitted supported available true case enough useful used done performed applied";
 
 /// Words that carry no statement of their own.
 const FUNCTION_WORDS: &str = "a an the of to in on at by for with from as is are was were be been being it its this that these those they them \
      their there or nor do does did done can could will would should shall may might must have has had having any all each every some such \
      same also even very too than into onto over under out up down about you your we our i he she who whom whose what where how why here \
      both either most many much other another own currently directly itself themselves just still already yet ever always usually \
-     generally necessarily normally typically automatically actually really simply again between through during within against per via \
+     generally necessarily normally typically automatically actually really simply between through during within against per via \
      one ones only get gets make makes made way case cases thing things like if when while then so and but because since although which \
      whether yes value values able inside outside s t";
 

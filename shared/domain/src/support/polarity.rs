@@ -20,6 +20,10 @@ pub(super) struct Stance {
     hedged: bool,
     /// Something in it holds only under a condition.
     conditioned: bool,
+    /// Something in it holds but for an exception.
+    excepted: bool,
+    /// "but not when": a denial of words that stand elsewhere.
+    elliptic: bool,
 }
 
 /// A content word and how it is meant.
@@ -121,6 +125,7 @@ impl Stance {
             open: None,
             soft: 0,
             supposed: false,
+            denies_subject: false,
             either_next: false,
             since_negator: usize::MAX,
             sentence_scopes: 0,
@@ -153,10 +158,12 @@ impl Stance {
             stems.len()
         };
         let by_quote = words(evidence);
+        let total = words(self);
         let says = |read: Self| {
             let shared = words(&read);
             shared >= LEAST
                 && shared > by_quote
+                && shared * 5 >= total * 3
                 && !self.denies(&read, &[])
                 && !read.is_passed_over(self)
                 && !self.stands_opposite(&read, &[])
@@ -175,7 +182,8 @@ impl Stance {
             match self.meets(scope, evidence) {
                 Meeting::Agreed => false,
                 Meeting::Opposed { head, words } if scope.attributive => head && words >= 2,
-                Meeting::Opposed { head: true, .. } => true,
+                // "A unless B" is contradicted by "not A", not by "with B not A".
+                Meeting::Opposed { head: true, .. } => !evidence.excepted || self.excepted,
                 _ if self.is_affirmed_in(scope, passages) => true,
                 Meeting::Opposed { words, .. } => {
                     (words >= 2 || evidence.is_plain()) && is_settled()
@@ -247,12 +255,13 @@ impl Stance {
 
     /// Whether some negation here shares no word with `other`: it may be the other's negation in other words.
     fn has_free_negation(&self, other: &Self) -> bool {
-        self.scopes.iter().any(|scope| {
-            scope
-                .words
-                .iter()
-                .all(|&index| other.sign_of(&self.words[index].stem).is_none())
-        })
+        self.elliptic
+            || self.scopes.iter().any(|scope| {
+                scope
+                    .words
+                    .iter()
+                    .all(|&index| other.sign_of(&self.words[index].stem).is_none())
+            })
     }
 
     /// Whether nothing here denies, limits or stands at a denying end, so that a negation can be no paraphrase of it.
@@ -318,7 +327,6 @@ impl Stance {
         let affirms = |read: Self| {
             matches!(self.meets(scope, &read), Meeting::Opposed { head: true, words } if words >= LEAST)
                 && read.scopes.is_empty()
-                && !read.hedged
         };
         passages
             .iter()
@@ -413,9 +421,6 @@ impl Stance {
             let (other_object, other_main) = evidence.sides(other);
             let agrees_in_word = pole.positive == other.positive;
             if other_object.is_empty() {
-                if agrees_in_word {
-                    return false;
-                }
                 continue;
             }
             let objects = shared(&object, &other_object);
@@ -464,20 +469,43 @@ impl Stance {
         )
     }
 
-    /// What a relation is to, the rest of its clause, and what it is said of, the rest of its sentence.
+    /// What a relation is to, the rest of its clause, and what it is said of: what stands before it in its clause, or else the
+    /// rest of its sentence.
     fn sides<'a>(&'a self, pole: &Pole) -> (Vec<&'a str>, Vec<&'a str>) {
-        let of_sentence = |word: &&Word| {
+        let in_sentence = |word: &&Word| {
             word.place.sentence == pole.place.sentence
                 && word.place.at != pole.place.at
                 && !word.stem.starts_with('<')
         };
-        let is_object =
-            |word: &&Word| word.place.clause == pole.place.clause && word.place.at > pole.place.at;
-        let (object, main): (Vec<&Word>, Vec<&Word>) =
-            self.words.iter().filter(of_sentence).partition(is_object);
-        let stems =
-            |words: Vec<&'a Word>| words.into_iter().map(|word| word.stem.as_str()).collect();
-        (stems(object), stems(main))
+        let in_clause = |word: &&Word| word.place.clause == pole.place.clause;
+        let is_after = |word: &&Word| word.place.at > pole.place.at;
+        let of = |keep: &dyn Fn(&&'a Word) -> bool| -> Vec<&'a str> {
+            let words = self.words.iter().filter(in_sentence);
+            words.filter(keep).map(|word| word.stem.as_str()).collect()
+        };
+        let mut object = of(&|word| in_clause(word) && is_after(word));
+        if object.is_empty() {
+            // "built anew after it": what the sentence's other relation was to.
+            object = self
+                .poles
+                .iter()
+                .filter(|other| {
+                    other.axis == pole.axis
+                        && other.place.sentence == pole.place.sentence
+                        && other.place.at < pole.place.at
+                })
+                .flat_map(|other| {
+                    of(&|word| {
+                        word.place.clause == other.place.clause && word.place.at > other.place.at
+                    })
+                })
+                .collect();
+        }
+        let before = of(&|word| in_clause(word) && !is_after(word));
+        if before.is_empty() {
+            return (object, of(&|word| !(in_clause(word) && is_after(word))));
+        }
+        (object, before)
     }
 
     fn behind(&self, pole: &Pole) -> Vec<&str> {
@@ -550,10 +578,27 @@ impl Stance {
         opposite >= LEAST && opposite > same
     }
 
+    /// Whether a clause with "only" has a negation too.
+    fn denies_limit(&self) -> bool {
+        let limited = |clause: usize| {
+            self.words
+                .iter()
+                .any(|word| word.stem == ONLY && word.place.clause == clause)
+        };
+        let mut denied = self.scopes.iter().filter_map(|scope| scope.words.first());
+        denied.any(|&index| limited(self.words[index].place.clause))
+    }
+
     /// Whether the sentence limits ("only") what the evidence states without any limit.
     fn limits_alone(&self, evidence: &Self, passages: &[&Plain]) -> bool {
         let is_limit =
             |word: &Word| word.stem == ONLY || word.stem == LIMIT || word.sign != Sign::Affirmed;
+        if self.denies_limit()
+            && evidence.words.iter().any(|word| word.stem == ONLY)
+            && !evidence.denies_limit()
+        {
+            return true;
+        }
         if !evidence.scopes.is_empty() || evidence.words.iter().any(is_limit) {
             return false;
         }
@@ -697,6 +742,8 @@ struct Reader<'a> {
     open: Option<Scope>,
     /// Content words still under a soft negator.
     soft: usize,
+    /// The open negation denies the subject, and so the predicate too: "no row is kept", "neither is exempt".
+    denies_subject: bool,
     /// The clause began with "when" or "if".
     supposed: bool,
     /// The next content word is what "only" names.
@@ -744,6 +791,7 @@ impl Reader<'_> {
                 token.text,
                 "only" | "solely" | "exclusively" | "if" | "when" | "must" | "requires"
             );
+        self.stance.excepted |= entry.conditions;
         if entry.conditions {
             for scope in &mut self.stance.scopes[self.sentence_scopes..] {
                 scope.conditional = true;
@@ -768,12 +816,17 @@ impl Reader<'_> {
             return self.negate(tokens, index, quoted);
         }
         if (entry.is_auxiliary || token.text == "with")
+            && !self.denies_subject
             && self
                 .open
                 .as_ref()
                 .is_some_and(|scope| !scope.words.is_empty())
         {
             self.close();
+        }
+        if self.is_denied_excess(tokens, index) {
+            // "cannot take more than five" is "at most five".
+            return self.bound(token.text, tokens, index, quoted);
         }
         if let Some((axis, positive)) = pole(tokens, index) {
             let turned = self.turns(axis, token.text);
@@ -818,6 +871,31 @@ impl Reader<'_> {
     fn soften(&mut self) {
         self.soft = REACH;
         self.stance.hedged = true;
+    }
+
+    /// "more than" or "less than" under a negation near by.
+    fn is_denied_excess(&self, tokens: &[Token<'_>], index: usize) -> bool {
+        const NEAR: usize = 3;
+        let compares = matches!(tokens[index].text, "more" | "less" | "fewer" | "longer")
+            && tokens
+                .get(index + 1)
+                .is_some_and(|next| next.text == "than");
+        compares && self.open.is_some() && self.since_negator <= NEAR
+    }
+
+    /// Ends the negation, which sets a bound and denies nothing.
+    fn bound(&mut self, word: &str, tokens: &[Token<'_>], index: usize, quoted: bool) {
+        for &denied in self.open.take().iter().flat_map(|scope| &scope.words) {
+            self.stance.words[denied].sign = Sign::Either;
+        }
+        self.stance.poles.push(Pole {
+            axis: Axis::Bound,
+            positive: matches!(word, "less" | "fewer"),
+            place: self.place,
+            quoted,
+            by_default: clause_has_default(tokens, index),
+            supposed: self.supposed,
+        });
     }
 
     /// A negation just before a pole turns it round; further back it denies something else.
@@ -888,6 +966,9 @@ impl Reader<'_> {
             // "stores no rows" denies the storing as well.
             self.soften_last();
         }
+        let next = tokens.get(index + 1);
+        self.stance.elliptic |=
+            next.is_some_and(|next| matches!(next.text, "when" | "if" | "while"));
         let attributive = tokens[index.saturating_sub(2)..index].iter().any(|token| {
             matches!(token.text, "that" | "which" | "who") && token.divided == Divided::Not
         });
@@ -897,6 +978,15 @@ impl Reader<'_> {
             conditional: false,
             attributive,
         });
+        let clause = self.place.clause;
+        let begins = !self
+            .stance
+            .words
+            .iter()
+            .rev()
+            .any(|word| word.place.clause == clause && !word.stem.starts_with('<'));
+        self.denies_subject = word == "nor"
+            || (begins && matches!(word, "no" | "none" | "neither" | "nobody" | "nothing"));
         self.since_negator = 0;
     }
 
