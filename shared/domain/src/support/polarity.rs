@@ -20,8 +20,6 @@ pub(super) struct Stance {
     hedged: bool,
     /// Something in it holds only under a condition.
     conditioned: bool,
-    /// Something in it holds but for an exception.
-    excepted: bool,
     /// "but not when": a denial of words that stand elsewhere.
     elliptic: bool,
 }
@@ -180,10 +178,9 @@ impl Stance {
             let is_settled =
                 || !evidence.has_free_negation(self) && !self.is_denied_in(scope, passages);
             match self.meets(scope, evidence) {
-                Meeting::Agreed => false,
+                Meeting::Agreed => self.is_affirmed_better(scope, evidence, passages),
                 Meeting::Opposed { head, words } if scope.attributive => head && words >= 2,
-                // "A unless B" is contradicted by "not A", not by "with B not A".
-                Meeting::Opposed { head: true, .. } => !evidence.excepted || self.excepted,
+                Meeting::Opposed { head: true, .. } => true,
                 _ if self.is_affirmed_in(scope, passages) => true,
                 Meeting::Opposed { words, .. } => {
                     (words >= 2 || evidence.is_plain()) && is_settled()
@@ -334,6 +331,39 @@ impl Stance {
             && !self.is_denied_in(scope, passages)
     }
 
+    /// Whether a sentence of a passage affirms what the scope denies, and says more of the scope's clause than the quote: the
+    /// quote denies something else.
+    fn is_affirmed_better(&self, scope: &Scope, evidence: &Self, passages: &[&Plain]) -> bool {
+        const LEAST: usize = 3;
+        let Some(&first) = scope.words.first() else {
+            return false;
+        };
+        let (head, clause) = (
+            self.words[first].stem.as_str(),
+            self.words[first].place.clause,
+        );
+        let shared_by = |other: &Self| {
+            let words = self
+                .words
+                .iter()
+                .filter(|word| word.place.clause == clause && !word.stem.starts_with('<'));
+            words
+                .filter(|word| other.sign_of(&word.stem).is_some())
+                .count()
+        };
+        let by_quote = shared_by(evidence);
+        let affirms = |read: Self| {
+            let shared = shared_by(&read);
+            shared >= LEAST
+                && shared > by_quote
+                && read.scopes.is_empty()
+                && read.sign_of(head) == Some(Sign::Affirmed)
+        };
+        passages
+            .iter()
+            .any(|passage| sentences_with(passage, |sentence| sentence.contains(head)).any(affirms))
+    }
+
     /// Whether a pole of this sentence stands where the evidence has the other end.
     fn stands_opposite(&self, evidence: &Self, passages: &[&Plain]) -> bool {
         self.poles.iter().any(|pole| {
@@ -347,6 +377,7 @@ impl Stance {
             }
             if pole.axis == Axis::Order {
                 self.is_out_of_order(pole, &others, evidence)
+                    .unwrap_or_else(|| self.is_opposed_in(pole, passages))
             } else {
                 self.is_opposed(pole, &others, evidence)
             }
@@ -407,45 +438,46 @@ impl Stance {
                 .any(|word| word.stem == "<bound>" && word.place.sentence == pole.place.sentence)
     }
 
-    /// Whether no passage of the evidence puts the two sides in this order: "A before B" is "B after A", and neither is
-    /// "A after B".
-    fn is_out_of_order(&self, pole: &Pole, others: &[&Pole], evidence: &Self) -> bool {
+    /// Whether the evidence puts the two sides in the other order: "A before B" is "B after A", and neither is "A after B".
+    /// `None` if it speaks of other things.
+    fn is_out_of_order(&self, pole: &Pole, others: &[&Pole], evidence: &Self) -> Option<bool> {
         let (object, main) = self.sides(pole);
-        // "before that" says no more than the sentence it points to.
-        if object.is_empty() {
-            return false;
-        }
-        let mut best = 0;
-        let mut consistent = true;
+        let mut best: Option<(usize, bool)> = None;
         for other in others {
             let (other_object, other_main) = evidence.sides(other);
-            let agrees_in_word = pole.positive == other.positive;
-            if other_object.is_empty() {
-                continue;
-            }
+            let same_word = pole.positive == other.positive;
             let objects = shared(&object, &other_object);
-            let straight = objects + shared(&main, &other_main);
+            let mains = shared(&main, &other_main);
             let crossed = shared(&object, &other_main) + shared(&main, &other_object);
             // "After a restart it takes effect": without a comma the sides cannot be told apart.
             let is_split = !main.is_empty() && !other_main.is_empty();
+            let is_crossed = is_split && crossed > objects + mains;
+            let is_straight = if object.is_empty() || other_object.is_empty() {
+                object.is_empty() && other_object.is_empty() && mains > 0
+            } else {
+                objects > 0 && (mains > 0 || !is_split || objects == object.len())
+            };
+            if !is_straight && !is_crossed {
+                continue;
+            }
+            let agrees = if is_crossed {
+                crossed < 2 || !same_word
+            } else {
+                same_word
+            };
             let alike = if is_split {
-                straight.max(crossed)
+                crossed.max(objects + mains)
             } else {
                 shared(&self.behind(pole), &evidence.behind(other))
             };
-            let agrees = if agrees_in_word {
-                !is_split || crossed < 2 || straight >= crossed
-            } else {
-                (is_split && crossed > straight) || objects == 0
-            };
             let weight = alike * 2 + usize::from(other.quoted);
-            if weight > best || best == 0 {
-                (best, consistent) = (weight, agrees);
-            } else if weight == best {
-                consistent |= agrees;
-            }
+            best = match best {
+                Some((most, _)) if most > weight => best,
+                Some((most, agreed)) if most == weight => Some((most, agreed || agrees)),
+                _ => Some((weight, agrees)),
+            };
         }
-        !consistent
+        best.map(|(_, agrees)| !agrees)
     }
 
     /// Whether the sentence names the sides the other way round than some pole of the evidence.
@@ -786,12 +818,18 @@ impl Reader<'_> {
         let token = &tokens[index];
         let entry = lexicon::entry(token.text);
         let quoted = self.quoted.contains(&token.start);
-        self.stance.conditioned |= entry.conditions
-            || matches!(
-                token.text,
-                "only" | "solely" | "exclusively" | "if" | "when" | "must" | "requires"
-            );
-        self.stance.excepted |= entry.conditions;
+        self.stance.conditioned |= matches!(
+            token.text,
+            "only" | "solely" | "exclusively" | "if" | "when" | "must" | "requires"
+        );
+        let denied = self.open.is_some()
+            || self.stance.scopes[self.sentence_scopes..]
+                .iter()
+                .any(|scope| !scope.words.is_empty());
+        if token.text == "until" && denied {
+            // "not … until" is "not … before".
+            self.mark(Axis::Order, true, tokens, index, quoted);
+        }
         if entry.conditions {
             for scope in &mut self.stance.scopes[self.sentence_scopes..] {
                 scope.conditional = true;
@@ -828,6 +866,12 @@ impl Reader<'_> {
             // "cannot take more than five" is "at most five".
             return self.bound(token.text, tokens, index, quoted);
         }
+        let is_than = tokens
+            .get(index + 1)
+            .is_some_and(|next| next.text == "than");
+        if is_than && matches!(token.text, "more" | "less" | "fewer") {
+            self.mark(Axis::Bound, token.text == "more", tokens, index, quoted);
+        }
         if let Some((axis, positive)) = pole(tokens, index) {
             let turned = self.turns(axis, token.text);
             self.stance.poles.push(Pole {
@@ -846,7 +890,10 @@ impl Reader<'_> {
             if entry.softens {
                 self.soften();
             }
-            if matches!(axis, Axis::Duty | Axis::State) {
+            if axis == Axis::Order {
+                self.soft = 0;
+            }
+            if matches!(axis, Axis::Duty | Axis::State | Axis::Order | Axis::Bound) {
                 return;
             }
         }
@@ -888,9 +935,26 @@ impl Reader<'_> {
         for &denied in self.open.take().iter().flat_map(|scope| &scope.words) {
             self.stance.words[denied].sign = Sign::Either;
         }
+        self.mark(
+            Axis::Bound,
+            matches!(word, "less" | "fewer"),
+            tokens,
+            index,
+            quoted,
+        );
+    }
+
+    fn mark(
+        &mut self,
+        axis: Axis,
+        positive: bool,
+        tokens: &[Token<'_>],
+        index: usize,
+        quoted: bool,
+    ) {
         self.stance.poles.push(Pole {
-            axis: Axis::Bound,
-            positive: matches!(word, "less" | "fewer"),
+            axis,
+            positive,
             place: self.place,
             quoted,
             by_default: clause_has_default(tokens, index),
@@ -903,6 +967,7 @@ impl Reader<'_> {
         let near = match axis {
             Axis::Permission => 2,
             Axis::State
+            | Axis::Bound
             | Axis::Inclusion
             | Axis::Synchrony
             | Axis::Success

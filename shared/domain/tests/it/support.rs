@@ -14,7 +14,7 @@ use domain::fold::Folded;
 use domain::support::{Evidence, Unsupported, unsupported};
 use domain::{names, quote};
 
-use mutate::{CLASSES, mutants};
+use mutate::{CLASSES, Class, mutants};
 use pairs::PAIRS;
 
 /// At least this share of the changed sentences is objected to, class by class.
@@ -66,6 +66,19 @@ impl Case {
             .flat_map(|(passage, _)| heads(passage))
             .collect();
         heads(clause).iter().any(|head| cited.contains(head))
+    }
+
+    /// Whether the evidence says anything of what `class` changes: without a word of order it states none.
+    fn states(&self, class: Class) -> bool {
+        const ORDER: &[&str] = &[
+            "before", "after", "until", "once", "when", "event", "older", "newer",
+        ];
+        let is_order = |word: &str| ORDER.contains(&word.to_lowercase().as_str());
+        class != Class::BeforeAfter
+            || self
+                .evidence
+                .iter()
+                .any(|(passage, _)| passage.split(|c: char| !c.is_alphanumeric()).any(is_order))
     }
 
     /// Whether each number and exact name of the sentence stands in what it cites, looked up without the lint.
@@ -188,7 +201,8 @@ fn measure_mutants(cases: &[Case]) -> Caught {
     {
         for class in CLASSES {
             for mutant in mutants(class, &case.sentence) {
-                if class.is_polar() && !case.speaks_of(&changed_clause(&case.sentence, &mutant)) {
+                let clause = changed_clause(&case.sentence, &mutant);
+                if class.is_polar() && !(case.speaks_of(&clause) && case.states(class)) {
                     caught.beyond += 1;
                     continue;
                 }

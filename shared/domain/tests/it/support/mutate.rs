@@ -391,8 +391,11 @@ fn negations(sentence: &str) -> Vec<String> {
         }
     }
     for (from, to) in INSERTED {
-        // One is enough: the first verb is what the sentence says.
-        if let Some(at) = sentence.find(from) {
+        // One is enough: the first verb outside an exception is what the sentence says.
+        let place = sentence
+            .find(from)
+            .filter(|&at| !sentence[..at].contains("unless"));
+        if let Some(at) = place.filter(|_| !sentence.starts_with("No more")) {
             let after = &sentence[at + from.len()..];
             let denied = ["not ", "no ", "never ", "neither ", "only ", "it."]
                 .iter()
