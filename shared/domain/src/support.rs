@@ -120,9 +120,9 @@ fn has_unheld_number(plain: &Plain, sources: &[Source]) -> bool {
         .iter()
         .map(|source| source.texts().map(|text| quantity::held(&text.lower)))
         .collect();
-    let in_quotes: Vec<Quantity> = held
+    let in_quotes: Vec<Quantity> = sources
         .iter()
-        .flat_map(|[_, _, quote]| quote.iter().cloned())
+        .flat_map(|source| quantity::stated(&source.quote.lower))
         .collect();
     stated.iter().any(|claim| {
         let mut is_held = false;

@@ -30,7 +30,6 @@ struct Word {
     stem: String,
     sign: Sign,
     place: Place,
-    quoted: bool,
 }
 
 /// Where a word stands: in which sentence, in which clause of it, and as which of all words.
@@ -233,20 +232,19 @@ impl Stance {
         }
     }
 
-    /// How a word is meant: in the quote if it is there, else around it. Both ways is [`Sign::Either`].
+    /// How a word is meant; both ways is [`Sign::Either`]. Words around the quote count too, for a quote may leave out half of
+    /// what its sentence says of them.
     fn sign_of(&self, stem: &str) -> Option<Sign> {
-        [true, false].into_iter().find_map(|quoted| {
-            let mut signs = self
-                .words
-                .iter()
-                .filter(|word| word.stem == stem && word.quoted == quoted)
-                .map(|word| word.sign);
-            let first = signs.next()?;
-            Some(if signs.all(|sign| sign == first) {
-                first
-            } else {
-                Sign::Either
-            })
+        let mut signs = self
+            .words
+            .iter()
+            .filter(|word| word.stem == stem)
+            .map(|word| word.sign);
+        let first = signs.next()?;
+        Some(if signs.all(|sign| sign == first) {
+            first
+        } else {
+            Sign::Either
         })
     }
 
@@ -845,10 +843,10 @@ impl Reader<'_> {
             token.text,
             "within" | "by" | "before" | "after" | "to" | "until" | "at" | "if"
         ) {
-            self.push("<bound>", Sign::Affirmed, quoted);
+            self.push("<bound>", Sign::Affirmed);
         }
         if entry.limits {
-            self.push(LIMIT, Sign::Affirmed, quoted);
+            self.push(LIMIT, Sign::Affirmed);
         }
         if (entry.negates && !is_answer(tokens, index)) || is_kept_out(tokens, index) {
             return self.negate(tokens, index, quoted);
@@ -997,7 +995,7 @@ impl Reader<'_> {
         self.soft = self.soft.saturating_sub(1);
         self.either_next = false;
         self.since_negator = self.since_negator.saturating_add(1);
-        let index = self.push(&stem(word), sign, quoted);
+        let index = self.push(&stem(word), sign);
         // A number further on says how much, not what is denied.
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
         if let Some(scope) = self
@@ -1063,7 +1061,7 @@ impl Reader<'_> {
         } else {
             Sign::Negated
         };
-        let word = self.push(&stem(affirmed), sign, quoted);
+        let word = self.push(&stem(affirmed), sign);
         if !doubly {
             self.stance.scopes.push(Scope {
                 words: vec![word],
@@ -1098,7 +1096,7 @@ impl Reader<'_> {
         if tokens[index].divided == Divided::Not {
             self.soften_last();
         }
-        self.push(ONLY, Sign::Either, quoted);
+        self.push(ONLY, Sign::Either);
         self.either_next = tokens.get(index + 1).is_some_and(|next| {
             let leads = matches!(
                 next.text,
@@ -1119,12 +1117,11 @@ impl Reader<'_> {
         });
     }
 
-    fn push(&mut self, stem: &str, sign: Sign, quoted: bool) -> usize {
+    fn push(&mut self, stem: &str, sign: Sign) -> usize {
         self.stance.words.push(Word {
             stem: stem.to_owned(),
             sign,
             place: self.place,
-            quoted,
         });
         self.stance.words.len() - 1
     }

@@ -3,6 +3,9 @@
 //! Values are exact integers of millionths, so `5.3` is never `53` and `1,000` is `1000`. A unit may be spelt out, shortened or
 //! converted (`1 GB`, `one gigabyte`, `1024 MB`), never dropped for another. [`super::unsupported`] is the caller.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::text::is_word;
 
 /// What a number counts.
@@ -48,8 +51,6 @@ pub(super) struct Quantity {
     worded: bool,
     /// `a minute`, `every hour`: the unit is the statement, not the number.
     implied: bool,
-    /// A word that only a passage may use for a number.
-    vague: bool,
 }
 
 const MILLION: i128 = 1_000_000;
@@ -247,6 +248,16 @@ const RHYTHMS: &[(&str, &str)] = &[
     ("annually", "year"),
 ];
 
+/// Words that begin a number or a unit, so that all others are passed over at the cost of one look-up.
+static NUMBER_WORDS: LazyLock<HashMap<&'static str, i128>> = LazyLock::new(|| {
+    let other = ["half", "a", "an", "per", "each", "every"];
+    WORDS
+        .iter()
+        .copied()
+        .chain(other.map(|word| (word, 0)))
+        .collect()
+});
+
 /// The numbers a sentence states.
 pub(super) fn stated(lower: &str) -> Vec<Quantity> {
     let mut quantities = scan(lower);
@@ -261,24 +272,7 @@ pub(super) fn stated(lower: &str) -> Vec<Quantity> {
 
 /// The numbers a passage holds.
 pub(super) fn held(lower: &str) -> Vec<Quantity> {
-    let mut quantities = scan(lower);
-    for (word, value) in EVIDENCE_WORDS {
-        if word_in(lower, word) {
-            quantities.push(Quantity {
-                amount: Some(value * MILLION),
-                value: Some(value * MILLION),
-                unit: Unit::Bare,
-                literal: (*word).to_owned(),
-                qualifier: None,
-                start: 0,
-                end: 0,
-                worded: true,
-                implied: false,
-                vague: true,
-            });
-        }
-    }
-    quantities
+    scan(lower)
 }
 
 /// Whether `claim` is among the numbers of the passage `lower`.
@@ -286,14 +280,22 @@ pub(super) fn is_held(claim: &Quantity, held: &[Quantity], lower: &str) -> bool 
     if claim.implied {
         return mentions_unit(lower, claim);
     }
-    held.iter().any(|evidence| agree(claim, evidence, lower))
+    held.iter().any(|evidence| agree(claim, evidence, lower)) || is_worded(claim, lower)
 }
 
-/// Whether the sentence puts another number in the place of the quote's: one of `quote`'s numbers of this unit is missing
-/// from `stated`, and `claim` is none of them.
+/// Whether the passage has another word for the number: "both" for two.
+fn is_worded(claim: &Quantity, lower: &str) -> bool {
+    matches!(claim.unit, Unit::Bare | Unit::Counted(_))
+        && EVIDENCE_WORDS
+            .iter()
+            .any(|(word, value)| claim.value == Some(value * MILLION) && word_in(lower, word))
+}
+
+/// Whether the sentence puts another number in the place of the quote's: `claim` stands in it more often than in `quote`, of
+/// whose numbers of this unit another is missing from `stated`. Bare numbers count different things, so that they are compared
+/// only where there are as many of them on both sides.
 pub(super) fn is_substituted(claim: &Quantity, stated: &[Quantity], quote: &[Quantity]) -> bool {
-    let is_kin = |other: &Quantity| other.unit == claim.unit && !other.implied && !other.vague;
-    let agree = |claim: &Quantity, evidence: &Quantity| agree(claim, evidence, "");
+    let agree = |one: &Quantity, other: &Quantity| agree(one, other, "");
     if claim.implied {
         // "every day" in the place of "once an hour".
         let rhythms = || quote.iter().filter(|other| other.implied);
@@ -305,17 +307,20 @@ pub(super) fn is_substituted(claim: &Quantity, stated: &[Quantity], quote: &[Qua
         return rhythms().next().is_some()
             && !rhythms().any(|other| other.amount == claim.amount || is_said(other));
     }
-    if quote.iter().any(|evidence| agree(claim, evidence)) {
-        return false;
-    }
-    let alone = |list: &[Quantity]| list.iter().filter(|quantity| is_kin(quantity)).count() == 1;
-    if !claim.unit.is_measure() && !(alone(stated) && alone(quote)) {
-        return false;
-    }
-    quote
-        .iter()
-        .filter(|other| is_kin(other))
-        .any(|other| !stated.iter().any(|said| agree(said, other)))
+    let is_kin = |other: &&Quantity| other.unit == claim.unit && !other.implied;
+    let said: Vec<&Quantity> = stated.iter().filter(is_kin).collect();
+    let quoted: Vec<&Quantity> = quote.iter().filter(is_kin).collect();
+    let in_quote = quote.iter().filter(|other| agree(claim, other)).count();
+    let in_sentence = said.iter().filter(|other| agree(claim, other)).count();
+    let is_added = if claim.unit.is_measure() && said.len() != quoted.len() {
+        in_quote == 0
+    } else {
+        said.len() == quoted.len() && in_sentence > in_quote
+    };
+    is_added
+        && quoted
+            .iter()
+            .any(|other| !said.iter().any(|said| agree(said, other)))
 }
 
 fn agree(claim: &Quantity, evidence: &Quantity, lower: &str) -> bool {
@@ -447,7 +452,10 @@ fn scan(lower: &str) -> Vec<Quantity> {
                     previous = "";
                 }
                 None => {
-                    if let Some(quantity) = rhythm(word, at, end) {
+                    if let Some(label) = label(lower, at, end) {
+                        at = label.end;
+                        found.push(label);
+                    } else if let Some(quantity) = rhythm(word, at, end) {
                         at = end;
                         found.push(quantity);
                     } else if let Some(version) = attached_version(lower, at, word) {
@@ -526,7 +534,6 @@ fn number_at(lower: &str, start: usize, previous: &str) -> Quantity {
         end,
         worded: false,
         implied: false,
-        vague: false,
     };
     if negative(lower, start) {
         quantity.value = quantity.value.map(|value| -value);
@@ -579,8 +586,28 @@ fn negative(lower: &str, start: usize) -> bool {
     })
 }
 
+/// `K.1`, `E.12`: a letter's number, compared as written.
+fn label(lower: &str, start: usize, end: usize) -> Option<Quantity> {
+    let rest = lower[end..].strip_prefix('.')?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    (end - start == 1 && digits > 0).then(|| Quantity {
+        amount: None,
+        value: None,
+        unit: Unit::Bare,
+        literal: lower[start..end + 1 + digits].to_owned(),
+        qualifier: None,
+        start,
+        end: end + 1 + digits,
+        worded: false,
+        implied: false,
+    })
+}
+
 /// `hourly`: a unit without a number.
 fn rhythm(word: &str, start: usize, end: usize) -> Option<Quantity> {
+    if !(word.ends_with("ly")) {
+        return None;
+    }
     let (_, unit) = RHYTHMS.iter().find(|(adverb, _)| *adverb == word)?;
     let (unit, per) = unit_of(unit)?;
     Some(Quantity {
@@ -593,7 +620,6 @@ fn rhythm(word: &str, start: usize, end: usize) -> Option<Quantity> {
         end,
         worded: true,
         implied: true,
-        vague: false,
     })
 }
 
@@ -613,11 +639,10 @@ fn attached_version(lower: &str, start: usize, word: &str) -> Option<Quantity> {
 /// A number written as a word: `two`, `twenty-five`, `half a`.
 fn word_number(lower: &str, start: usize, end: usize) -> Option<Quantity> {
     let word = &lower[start..end];
+    NUMBER_WORDS.get(word)?;
     let value = |word: &str| {
-        WORDS
-            .iter()
-            .find(|(name, _)| *name == word)
-            .map(|&(_, value)| value)
+        let known = WORDS.iter().find(|(name, _)| *name == word);
+        known.map(|&(_, value)| value)
     };
     let mut quantity = Quantity {
         amount: None,
@@ -629,7 +654,6 @@ fn word_number(lower: &str, start: usize, end: usize) -> Option<Quantity> {
         end,
         worded: true,
         implied: false,
-        vague: false,
     };
     if let Some(tens) = value(word) {
         let mut total = tens;

@@ -23,6 +23,15 @@ impl Plain {
         };
         let (mut space, mut line) = (false, false);
         for c in text.chars() {
+            if c.is_ascii_graphic() {
+                if space && !plain.cased.is_empty() {
+                    plain.push(if line { '\n' } else { ' ' });
+                }
+                (space, line) = (false, false);
+                plain.cased.push(c);
+                plain.lower.push(c.to_ascii_lowercase());
+                continue;
+            }
             if c.is_whitespace() {
                 space = true;
                 line |= c == '\n';

@@ -9,6 +9,7 @@ mod pairs;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use domain::fold::Folded;
 use domain::support::{Evidence, Unsupported, unsupported};
@@ -336,4 +337,54 @@ fn swapped_passages_and_invented_quotes() {
         cases.len()
     );
     assert_eq!(invented, cases.len());
+}
+
+/// One sentence against six passages of some 800 tokens each must take well under a millisecond when built for release. The
+/// bound asserted is the median's, for a test shares its machine.
+#[test]
+fn a_sentence_costs_little() {
+    const PASSAGE_CHARS: usize = 3_400;
+    let texts: Vec<&str> = PAIRS.iter().map(|pair| pair.passage).collect();
+    let passages: Vec<String> = (0..6)
+        .map(|shift| {
+            let words = texts.iter().cycle().skip(shift * 13);
+            let mut passage = String::new();
+            for text in words {
+                passage.push_str(text);
+                passage.push('\n');
+                if passage.len() > PASSAGE_CHARS {
+                    break;
+                }
+            }
+            passage
+        })
+        .collect();
+    let mut took: Vec<Duration> = PAIRS
+        .iter()
+        .flat_map(|pair| pair.said.iter().map(move |said| (pair, said)))
+        .map(|(pair, said)| {
+            let evidence: Vec<Evidence<'_>> = passages
+                .iter()
+                .map(|passage| Evidence {
+                    passage,
+                    heading: "Settings › Memory",
+                    quote: pair.quote,
+                })
+                .collect();
+            let start = Instant::now();
+            let judged = unsupported(said, &evidence);
+            let took = start.elapsed();
+            std::hint::black_box(judged);
+            took
+        })
+        .collect();
+    took.sort_unstable();
+    let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize];
+    println!(
+        "\na sentence, six passages: p50 {:?}, p99 {:?}, most {:?}",
+        at(0.5),
+        at(0.99),
+        at(1.0)
+    );
+    assert!(at(0.5) < Duration::from_millis(1), "{:?}", at(0.5));
 }

@@ -238,7 +238,7 @@ fn numbers(sentence: &str, versions: bool) -> Vec<String> {
                 None => format!("{number}.1"),
             });
         } else {
-            if !number.contains('.') {
+            if !number.contains('.') && number != "0" {
                 changed.push(format!("{number}0"));
             }
             changed.push(format!("1{number}"));
