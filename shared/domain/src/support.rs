@@ -13,12 +13,13 @@ mod code;
 mod lexicon;
 mod polarity;
 mod quantity;
+mod reading;
 mod text;
 
 use crate::names::{self, Name, NameKind};
 use code::UsedKind;
-use polarity::Stance;
 use quantity::{Quantity, Unit};
+use reading::Stance;
 use text::Plain;
 
 /// What one citation of a sentence gives it.
@@ -304,6 +305,8 @@ fn contradicts(plain: &Plain, sources: &[Source]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::{Evidence, Unsupported, unsupported, unsupported_code};
 
     const WAL: &str = "max_wal_size (integer)\nMaximum size to let the WAL grow during automatic checkpoints. This is a soft limit; the size can exceed it under heavy load. If this value is given without units, it is taken as megabytes. The default is 1 GB. The minimum is 64 MB.";
@@ -454,6 +457,25 @@ mod tests {
                 expected,
                 "{code:?}"
             );
+        }
+    }
+    fn any_text() -> impl Strategy<Value = String> {
+        let pieces = "not |only |on|off |before |after |at most |more than |default |unless |is |until |it |no |key |nor |1|0|.|,|5.3|GB |%|-|\
+            v17|half a |second |é|ẞ|İ|→|\u{FB01}|\u{AD}|\u{A0}|\n| |`|'|\"|[P1|]|【|】|(|)|->>|-Fc |--|/*|max_wal_size |WAL |e.g. |A|b. C|K.1 |**|$1|=";
+        let piece = prop::sample::select(pieces.split('|').collect::<Vec<_>>());
+        prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_are_judged_without_a_fault(sentence in any_text(), passage in any_text(), quote in any_text()) {
+            let of = |quote| Evidence { passage: &passage, heading: quote, quote };
+            let evidence = [of(&quote), of(&passage)];
+            for count in 0..=evidence.len() {
+                let judged = unsupported(&sentence, &evidence[..count]);
+                prop_assert_eq!(judged, unsupported(&sentence, &evidence[..count]));
+                let _ = unsupported_code(&sentence, &evidence[..count]);
+            }
         }
     }
 }

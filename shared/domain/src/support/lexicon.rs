@@ -1,7 +1,7 @@
 //! The words that decide polarity, as tables: negations, the two ends of each pair, phrases, synonyms.
 //!
 //! A word that is not here is a word of content and means itself. Adding one widens what counts as a contradiction or as an
-//! equivalent, and so belongs with a sentence in the measure (`tests/it/support`). [`super::polarity`] reads by them.
+//! equivalent, and so belongs with a sentence in the measure (`tests/it/support`). [`super::reading`] reads by them.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -301,9 +301,12 @@ pub(super) struct Entry {
     group: Option<&'static str>,
 }
 
+/// Gives a word one of its roles.
+type Assign = fn(&mut Entry);
+
 static LEXICON: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| {
     let mut lexicon: HashMap<&'static str, Entry> = HashMap::new();
-    let roles: [(&'static str, fn(&mut Entry)); 8] = [
+    let roles: [(&'static str, Assign); 8] = [
         (NEGATORS, |entry| entry.negates = true),
         (SOFT_NEGATORS, |entry| entry.softens = true),
         (CONDITIONS, |entry| entry.conditions = true),
@@ -338,18 +341,20 @@ static LEXICON: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| {
     lexicon
 });
 
-static PHRASES_BY_HEAD: LazyLock<HashMap<&'static str, Vec<(&'static str, &'static str)>>> =
-    LazyLock::new(|| {
-        let mut by_head: HashMap<&'static str, Vec<(&'static str, &'static str)>> = HashMap::new();
-        for &(phrase, meaning) in PHRASES {
-            let head = phrase.split(' ').next().unwrap_or(phrase);
-            by_head.entry(head).or_default().push((phrase, meaning));
-        }
-        for phrases in by_head.values_mut() {
-            phrases.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.len()));
-        }
-        by_head
-    });
+/// Phrases and what they are read as, by their first word.
+type Phrases = HashMap<&'static str, Vec<(&'static str, &'static str)>>;
+
+static PHRASES_BY_HEAD: LazyLock<Phrases> = LazyLock::new(|| {
+    let mut by_head = Phrases::new();
+    for &(phrase, meaning) in PHRASES {
+        let head = phrase.split(' ').next().unwrap_or(phrase);
+        by_head.entry(head).or_default().push((phrase, meaning));
+    }
+    for phrases in by_head.values_mut() {
+        phrases.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.len()));
+    }
+    by_head
+});
 
 /// What `word` does; nothing in particular if it is not listed.
 pub(super) fn entry(word: &str) -> Entry {
@@ -366,28 +371,6 @@ pub(super) fn phrase(head: &str, rest: &str) -> Option<(&'static str, &'static s
         .iter()
         .find(|(phrase, _)| rest.starts_with(phrase) && is_whole(phrase))
         .copied()
-}
-
-/// The words at both ends of `axis`, and the phrases that stand for them.
-pub(super) fn words_of(axis: Axis) -> impl Iterator<Item = &'static str> {
-    let words = AXES
-        .iter()
-        .filter(move |(other, ..)| *other == axis)
-        .flat_map(|(_, positive, negative)| {
-            positive
-                .split_whitespace()
-                .chain(negative.split_whitespace())
-        });
-    let phrases = PHRASES
-        .iter()
-        .filter(move |(_, meaning)| {
-            LEXICON
-                .get(meaning)
-                .and_then(|entry| entry.pole)
-                .is_some_and(|(other, _)| other == axis)
-        })
-        .map(|&(phrase, _)| phrase);
-    words.filter(|word| !word.starts_with('<')).chain(phrases)
 }
 
 /// What the word's forms have in common, crudely: enough to see that two texts use the same word.

@@ -224,7 +224,7 @@ fn numbers(sentence: &str, versions: bool) -> Vec<String> {
         }
         let (before, number, after) = (&sentence[..start], &sentence[start..at], &sentence[at..]);
         let is_name = before.ends_with(|c: char| c.is_alphabetic() && c != 'v' || c == '_')
-            || after.starts_with(|c: char| c == 'P' || c == '_');
+            || after.starts_with(['P', '_']);
         let is_version = VERSION_LEADS.iter().any(|lead| before.ends_with(lead));
         if is_name || is_version != versions {
             continue;
