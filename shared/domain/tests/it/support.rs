@@ -342,8 +342,8 @@ fn swapped_passages_and_invented_quotes() {
     assert_eq!(invented, cases.len());
 }
 
-/// One sentence against six passages of some 800 tokens each must take well under a millisecond when built for release. The
-/// bound asserted is the median's, for a test shares its machine.
+/// One sentence against six passages of some 800 tokens each takes well under a millisecond. The bound asserted is the median's,
+/// for a test is built with less optimisation than a release and shares its machine.
 #[test]
 fn a_sentence_costs_little() {
     const PASSAGE_CHARS: usize = 3_400;
@@ -374,11 +374,13 @@ fn a_sentence_costs_little() {
                     quote: pair.quote,
                 })
                 .collect();
-            let start = Instant::now();
-            let judged = unsupported(said, &evidence);
-            let took = start.elapsed();
-            std::hint::black_box(judged);
-            took
+            let once = || {
+                let start = Instant::now();
+                std::hint::black_box(unsupported(said, &evidence));
+                start.elapsed()
+            };
+            // The quickest of a few runs is the work; what it took longer was the machine's.
+            (0..5).map(|_| once()).min().unwrap_or_default()
         })
         .collect();
     took.sort_unstable();
