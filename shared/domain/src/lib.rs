@@ -7,6 +7,7 @@
 pub mod canary;
 pub mod chunk;
 pub mod citation;
+pub mod cost;
 pub mod document;
 pub mod extract;
 pub mod fold;
@@ -17,4 +18,5 @@ pub mod quote;
 pub mod relevance;
 pub mod sentence;
 pub mod spelling;
+pub mod support;
 pub mod tokens;
