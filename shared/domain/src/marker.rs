@@ -70,9 +70,15 @@ pub(crate) fn lex(text: &str, attached: bool, ended: bool) -> Lexed {
     }
 }
 
-/// Whether an unfinished text is a mark's first characters: `[`, `[P`, `(P1`.
+/// Whether an unfinished text is a mark's first characters: `[`, `[P`, `(P1`, `【1†`.
 fn is_begun(text: &str) -> bool {
-    let inner = text.trim_start_matches(|c| opens(c) || c == ' ' || c == '^');
+    if let Some(provider) = text.strip_prefix('【') {
+        let line = provider.lines().next().unwrap_or_default();
+        return line.contains('†') || line.starts_with(|c: char| c.is_ascii_digit());
+    }
+    let inner = text
+        .trim_end()
+        .trim_start_matches(|c: char| opens(c) || c.is_whitespace() || c == '^');
     let digits = inner.strip_prefix(['P', 'p']).unwrap_or(inner);
     inner.is_empty() && text.starts_with('[')
         || inner.len() > digits.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -204,6 +210,18 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// A reader of what is ahead, for what may turn out to be something else.
+    fn inner(&self) -> Self {
+        Self {
+            text: self.rest(),
+            at: 0,
+            ended: self.ended,
+            claims: Vec::new(),
+            labelled: None,
+            quoting: false,
+        }
+    }
+
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -264,14 +282,7 @@ impl<'a> Reader<'a> {
     /// Marks in brackets of their own: `([P1])`, `[[P1], [P2]]`.
     fn wrapped(&mut self, close: char) -> Step {
         loop {
-            let mut inner = Reader {
-                text: self.rest(),
-                at: 0,
-                ended: self.ended,
-                claims: Vec::new(),
-                labelled: None,
-                quoting: false,
-            };
+            let mut inner = self.inner();
             let end = inner.mark(false);
             let first = self.claims.is_empty();
             self.claims.append(&mut inner.claims);
@@ -385,10 +396,10 @@ impl<'a> Reader<'a> {
             let may_go_on = self.rest().len() <= LONGEST && !self.rest().contains('\n');
             let digits = self.rest().trim_start_matches('^');
             let is_foreign = opener == '【' || digits.bytes().all(|byte| byte.is_ascii_digit());
-            return if may_go_on && is_foreign {
-                Err(Stop::Open)
-            } else {
-                Ok(false)
+            return match (may_go_on, opener == '【') {
+                (true, _) if is_foreign => Err(Stop::Open),
+                (false, true) if is_begun(self.text) => Err(Stop::Broken),
+                _ => Ok(false),
             };
         };
         let inner = self.rest()[..end].trim();
@@ -617,6 +628,24 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Whether another mark begins after the opening bracket just taken, so that the mark being read was never closed. `a[P1]`
+    /// and `f(P1, x)` may stand in a passage.
+    fn begins_mark(&mut self, own: char) -> Step<bool> {
+        let mut inner = self.inner();
+        inner.spaces()?;
+        match inner.leads(true) {
+            Ok(()) => {}
+            Err(Stop::Open) => return Err(Stop::Open),
+            Err(_) => return Ok(false),
+        }
+        let follows = inner.peek()?;
+        let is_mark = match own {
+            ')' | '）' | '}' => follows == ':' || is_quotation_mark(follows),
+            _ => follows != own,
+        };
+        Ok(is_mark)
+    }
+
     /// Gives `quote` to the last label, which may have several.
     fn quoted(&mut self, quote: String) {
         let Some(last) = self.claims.last_mut() else {
@@ -649,12 +678,12 @@ impl<'a> Reader<'a> {
             if c == '\n' || !c.is_whitespace() {
                 last = c;
             }
-            if closer(c) == Some(close) {
+            if let Some(own) = closer(c) {
                 self.at = at + c.len_utf8();
-                if seen.is_some() && self.starts_label() {
+                if self.begins_mark(own)? {
                     return self.early_end(start, unbalanced, seen);
                 }
-                depth += 1;
+                depth += i32::from(own == close);
             } else if c == close {
                 depth -= 1;
             } else if self::family(c) == family {
@@ -666,12 +695,10 @@ impl<'a> Reader<'a> {
                 if goes_on {
                     unbalanced = unbalanced.or(Some((at, at + c.len_utf8())));
                 }
-                let ends_word = self
-                    .rest()
-                    .chars()
-                    .next()
-                    .is_none_or(|c| !c.is_alphanumeric());
-                seen = seen.or(ends_word.then_some((at, at + c.len_utf8())));
+                // A bracket can be missing at a line's end. Elsewhere what is quoted cannot be told from what follows.
+                let after = self.rest().trim_start_matches(['.', ' ', ';']);
+                let ends_line = after.starts_with('\n') || after.is_empty() && self.ended;
+                seen = seen.or(ends_line.then_some((at, at + c.len_utf8())));
             }
         }
         if self.ended || self.text.len() > MARK_CHARS {
@@ -743,11 +770,11 @@ impl<'a> Reader<'a> {
                 last = c;
             }
             self.at = at + c.len_utf8();
-            if closer(c) == Some(close) {
-                if self.starts_label() {
+            if let Some(own) = closer(c) {
+                if self.begins_mark(own)? {
                     return Err(Stop::Broken);
                 }
-                depth += 1;
+                depth += i32::from(own == close);
             } else if c == close && depth > 0 {
                 depth -= 1;
             } else if c == close {

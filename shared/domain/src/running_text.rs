@@ -160,11 +160,7 @@ impl RunningText {
                 self.visible(first, out);
                 continue;
             }
-            let attached = self.between.is_empty()
-                && !self.after_mark
-                && self
-                    .text
-                    .ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ']' | ')' | '`'));
+            let attached = !self.after_mark && ends_in_operand(&self.text);
             match marker::lex(&self.raw, attached, ended) {
                 Lexed::Open => return,
                 Lexed::Text => {
@@ -406,6 +402,8 @@ impl RunningText {
         if text.is_empty() && claims.is_empty() && fault.is_none() && !not_covered {
             return;
         }
+        // What stood around a mark can read as one itself once it is gone.
+        let fault = fault.or_else(|| holds_mark(&text).then_some(WritingFault::Unreadable));
         out.push(Divided {
             text,
             claims,
@@ -438,6 +436,28 @@ fn span(raw: &str, ended: bool) -> Option<(usize, bool)> {
         at = start + run;
     }
     (ended || raw.len() > SPAN_BYTES || raw.contains('\n')).then_some((fence, false))
+}
+
+/// Whether a bracket after `text` would be a subscript or a call's.
+fn ends_in_operand(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ']' | ')' | '`'))
+}
+
+/// Whether something outside code in `text` reads as a mark.
+fn holds_mark(text: &str) -> bool {
+    let mut at = 0;
+    while let Some(found) = text[at..].find(|c| c == '`' || marker::opens(c)) {
+        at += found;
+        if text[at..].starts_with('`') {
+            at += span(&text[at..], true).map_or(1, |(bytes, _)| bytes);
+            continue;
+        }
+        if marker::lex(&text[at..], ends_in_operand(&text[..at]), true) != Lexed::Text {
+            return true;
+        }
+        at += text[at..].chars().next().map_or(1, char::len_utf8);
+    }
+    false
 }
 
 /// Whether `text` may turn out to be all that stands between two marks.

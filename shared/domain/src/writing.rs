@@ -301,9 +301,6 @@ impl Writing {
     }
 
     fn item(&mut self, start: usize, out: &mut Vec<Written>) {
-        if self.running.is_inside_mark() {
-            return self.run_line(0, out);
-        }
         self.end_block(out);
         self.begin(self.list == Some(self.group));
         self.list = Some(self.group);
@@ -319,9 +316,6 @@ impl Writing {
     }
 
     fn whole_line(&mut self, line: Line, out: &mut Vec<Written>) {
-        if self.running.is_inside_mark() && !matches!(line, Line::Blank | Line::Fence(_)) {
-            return self.run_line(0, out);
-        }
         let is_blank = matches!(line, Line::Blank);
         match line {
             Line::Blank => {
