@@ -165,6 +165,18 @@ pub enum RemovalReason {
     NoCitation,
     /// None of its citations held; this is what was wrong with the first.
     Dropped(DropReason),
+    /// The answer was cut off inside it.
+    Unfinished,
+    /// It went on for too long to be held.
+    TooLong,
+    /// A citation mark in it has no end.
+    Unreadable,
+    /// It holds a number that no cited passage holds.
+    UnsupportedNumber,
+    /// It holds a name that no cited passage holds.
+    UnsupportedName,
+    /// It says the opposite of its quote.
+    ContradictsNegation,
 }
 
 impl RemovalReason {
@@ -173,6 +185,12 @@ impl RemovalReason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NoCitation => "no_citation",
+            Self::Unfinished => "unfinished",
+            Self::TooLong => "too_long",
+            Self::Unreadable => "unreadable",
+            Self::UnsupportedNumber => "unsupported_number",
+            Self::UnsupportedName => "unsupported_name",
+            Self::ContradictsNegation => "contradicts_negation",
             Self::Dropped(reason) => reason.as_str(),
         }
     }
@@ -247,6 +265,12 @@ impl Verifier {
                 dropped,
             },
         }
+    }
+
+    /// The index of the passage a label names, from 0, if there is one.
+    #[must_use]
+    pub fn passage(&self, label: &str) -> Option<usize> {
+        passage_index(label).filter(|&passage| passage < self.passages.len())
     }
 
     /// Finds one claimed quote in the passage it names.

@@ -19,6 +19,11 @@ pub enum Event {
         /// At most six.
         passages: Vec<Passage>,
     },
+    /// A model's raw text as it is written, unverified; only for those who asked for it.
+    Draft {
+        /// More of it.
+        text: String,
+    },
     /// A verified sentence.
     Sentence(Sentence),
     /// A sentence that did not hold; its text is never sent.
@@ -46,6 +51,7 @@ impl Event {
         match self {
             Self::Progress(_) => "progress",
             Self::Passages { .. } => "passages",
+            Self::Draft { .. } => "draft",
             Self::Sentence(_) => "sentence",
             Self::Removed { .. } => "removed",
             Self::Note { .. } => "note",
@@ -143,8 +149,8 @@ pub struct Done {
     pub nearest: Option<Vec<Nearest>>,
     /// Tokens used by model providers; all zero when everything ran locally.
     pub usage: Usage,
-    /// Cost of provider calls in US dollars.
-    pub cost_usd: f64,
+    /// Cost of provider calls in US dollars; null when a model's price is not known.
+    pub cost_usd: Option<f64>,
     /// Parts that failed and were done without: `generator`, `vector`, `keyword`, `reranker`.
     pub degraded: Vec<&'static str>,
     /// Milliseconds per stage and `total`.
@@ -184,6 +190,8 @@ pub struct Usage {
     pub output_tokens: u64,
     /// Embedding tokens.
     pub embedding_tokens: u64,
+    /// Whether a provider gave no count, so that some of it is estimated from lengths.
+    pub estimated: bool,
 }
 
 /// Limits and what remains; `None` is unlimited.

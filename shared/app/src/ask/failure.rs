@@ -38,6 +38,15 @@ pub(super) enum Failure {
     /// The stored vectors are another model's.
     #[error("{0}")]
     Mismatch(String),
+    /// The model declined to answer.
+    #[error("the model refused")]
+    Refused,
+    /// The provider's filter withheld the answer.
+    #[error("the provider's filter withheld the answer")]
+    Filtered,
+    /// A model's text broke off before a sentence of it held.
+    #[error("the provider's answer broke off")]
+    Provider,
 }
 
 impl Failure {
@@ -46,6 +55,9 @@ impl Failure {
         match self {
             Self::Deadline => "deadline",
             Self::Unavailable(_) | Self::Mismatch(_) => "unavailable",
+            Self::Refused => "refused",
+            Self::Filtered => "filtered",
+            Self::Provider => "provider",
         }
     }
 
@@ -59,13 +71,18 @@ impl Failure {
             Self::Mismatch(_) => {
                 "The documentation is being prepared anew. Please try again later."
             }
+            Self::Refused => "The language model declined to answer this question.",
+            Self::Filtered => "The language model's provider withheld the answer to this question.",
+            Self::Provider => {
+                "The answer broke off before a sentence of it could be checked. Please try again."
+            }
         }
     }
 
     /// When it is worth trying again.
     pub(super) fn retry_after_s(&self) -> Option<u64> {
         match self {
-            Self::Deadline => None,
+            Self::Deadline | Self::Refused | Self::Filtered | Self::Provider => None,
             Self::Unavailable(_) => Some(5),
             Self::Mismatch(_) => Some(60),
         }

@@ -8,6 +8,7 @@ mod failure;
 pub mod generate;
 pub mod judge;
 pub mod open;
+pub mod prompt;
 pub mod question;
 pub mod rerank;
 pub mod retrieve;
@@ -48,9 +49,9 @@ async fn answer(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<event::Do
         Judged::Relevant(relevant) => relevant,
         Judged::Abstained(abstained) => return Ok(settle::abstain(abstained, run)),
     };
-    let draft = generate::generate(relevant, run).await?;
-    let verified = verify::verify(draft, run).await?;
-    Ok(settle::settle(verified, run))
+    let draft = generate::generate(ctx, relevant, ask, run).await?;
+    let verified = verify::verify(ctx, draft, ask, run).await?;
+    settle::settle(verified, run)
 }
 
 async fn search(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Ranked, Stopped> {

@@ -5,16 +5,21 @@
 use std::collections::HashMap;
 
 use adapters::postgres::retrieve::{Evidence, page_texts};
+use adapters::provider::{ChatEvent, Finish};
 use anyhow::Context as _;
-use domain::citation::{Checked, Citation, VerifiedSentence, Verifier};
+use domain::canary::CanaryGuard;
+use domain::citation::{Checked, Citation, RemovalReason, VerifiedSentence, Verifier};
 use domain::fragment::Page;
+use domain::gate::{End, Gate, GateLimits, GatePassage, Ruling};
 use tokio::time::Instant;
 
 use super::event::{self, CitationCounts, Event};
 use super::failure::{Failure, Stopped};
-use super::generate::Draft;
+use super::generate::{Draft, Extracted, Written};
+use super::question::Ask;
 use super::rerank::{Ranked, label};
 use super::run::Run;
+use crate::context::Context;
 
 /// Words an answer may have.
 pub const MOST_WORDS: usize = 250;
@@ -28,55 +33,180 @@ pub struct Verified {
     pub shown: Vec<String>,
     /// Sentences that did not hold.
     pub removed: usize,
-    /// Whether it was cut at [`MOST_WORDS`].
-    pub truncated: bool,
+    /// Whether a note says that it is not the whole answer.
+    pub noted: bool,
     /// Its citations.
     pub citations: CitationCounts,
 }
 
 /// Checks each sentence and sends it, or why not.
-pub(super) async fn verify(draft: Draft, run: &mut Run<'_>) -> Result<Verified, Stopped> {
+pub(super) async fn verify(
+    ctx: &Context,
+    draft: Draft,
+    ask: &Ask,
+    run: &mut Run<'_>,
+) -> Result<Verified, Stopped> {
     let started = Instant::now();
-    let Draft { ranked, sentences } = draft;
+    let verified = match draft {
+        Draft::Extracted(extracted) => all(extracted, run).await?,
+        Draft::Written(written) => as_written(ctx, *written, ask, run).await?,
+    };
+    run.ended("verify", started).await?;
+    Ok(verified)
+}
+
+/// Checks the passages' own sentences.
+async fn all(extracted: Extracted, run: &mut Run<'_>) -> Result<Verified, Stopped> {
+    let Extracted { ranked, sentences } = extracted;
     let texts: Vec<&str> = ranked
         .passages
         .iter()
         .map(|scored| scored.evidence.text.as_str())
         .collect();
     let verifier = Verifier::new(&texts);
-    let pages = pages(&ranked).await?;
-    let mut verified = Verified {
-        shown: Vec::new(),
-        removed: 0,
-        truncated: false,
-        citations: CitationCounts::default(),
-        ranked,
-    };
-    let mut words = 0;
+    let mut answer = Answer::new(ranked).await?;
     for claimed in sentences {
         match verifier.check(claimed) {
-            Checked::Removed { index, reason } => {
-                verified.removed += 1;
-                let reason = reason.as_str();
-                run.send(Event::Removed { index, reason }).await?;
-            }
+            Checked::Removed { index, reason } => answer.removed(index, reason, run).await?,
             Checked::Shown { sentence } => {
-                words += sentence.text().split_whitespace().count();
-                if words > MOST_WORDS {
-                    verified.truncated = true;
-                    run.send(Event::Note { kind: "truncated" }).await?;
+                if answer.words + words(&sentence) > MOST_WORDS {
+                    answer.note("truncated", run).await?;
                     break;
                 }
-                verified.citations.verified += sentence.citations().len();
-                verified.citations.dropped += sentence.dropped().len();
-                verified.shown.push(sentence.text().to_owned());
-                let event = shown(&sentence, &verified.ranked, &pages);
-                run.send(Event::Sentence(event)).await?;
+                answer.shown(&sentence, run).await?;
             }
         }
     }
-    run.ended("verify", started).await?;
-    Ok(verified)
+    Ok(answer.verified)
+}
+
+/// Checks a model's sentences as they are written.
+async fn as_written(
+    ctx: &Context,
+    written: Written,
+    ask: &Ask,
+    run: &mut Run<'_>,
+) -> Result<Verified, Stopped> {
+    let Written {
+        ranked,
+        mut stream,
+        model,
+        canary,
+    } = written;
+    let passages: Vec<GatePassage> = ranked
+        .passages
+        .iter()
+        .map(|scored| GatePassage {
+            text: scored.evidence.text.clone(),
+            heading: scored.evidence.heading.join(" › "),
+        })
+        .collect();
+    let mut gate = Gate::new(&passages, GateLimits { words: MOST_WORDS });
+    let mut guard = CanaryGuard::new(&canary);
+    let mut answer = Answer::new(ranked).await?;
+    let end = loop {
+        match stream.next().await {
+            Some(Ok(ChatEvent::Text(text))) => {
+                let text = guard.push(&text);
+                if ask.draft && !text.is_empty() {
+                    run.send(Event::Draft { text: text.clone() }).await?;
+                }
+                answer.rule(gate.push(&text), run).await?;
+                if guard.leaked() {
+                    tracing::warn!(question.id = run.request_id(), "the model recited its rules");
+                    break End::Interrupted;
+                }
+                if gate.is_full() {
+                    break End::Complete;
+                }
+            }
+            Some(Ok(ChatEvent::Usage(_))) => {}
+            Some(Ok(ChatEvent::Finished(Finish::Stop))) | None => break End::Complete,
+            Some(Ok(ChatEvent::Finished(Finish::Length))) => break End::Truncated,
+            Some(Err(error)) => {
+                run.broke_off(&error);
+                break End::Interrupted;
+            }
+        }
+    };
+    run.spent_on_chat(ctx, &model, stream.spent());
+    let rest = guard.finish();
+    if ask.draft && !rest.is_empty() {
+        run.send(Event::Draft { text: rest.clone() }).await?;
+    }
+    answer.rule(gate.push(&rest), run).await?;
+    answer.rule(gate.finish(end), run).await?;
+    if end == End::Interrupted {
+        answer.note("interrupted", run).await?;
+    }
+    Ok(answer.verified)
+}
+
+/// The answer as far as it is shown.
+struct Answer {
+    verified: Verified,
+    pages: HashMap<String, Page>,
+    words: usize,
+}
+
+impl Answer {
+    async fn new(ranked: Ranked) -> Result<Self, Stopped> {
+        Ok(Self {
+            pages: pages(&ranked).await?,
+            verified: Verified {
+                shown: Vec::new(),
+                removed: 0,
+                noted: false,
+                citations: CitationCounts::default(),
+                ranked,
+            },
+            words: 0,
+        })
+    }
+
+    async fn rule(&mut self, rulings: Vec<Ruling>, run: &mut Run<'_>) -> Result<(), Stopped> {
+        for ruling in rulings {
+            match ruling {
+                Ruling::Shown(sentence) => self.shown(&sentence, run).await?,
+                Ruling::Removed { index, reason } => self.removed(index, reason, run).await?,
+                Ruling::NotCovered => self.note("not_covered", run).await?,
+                Ruling::Truncated => self.note("truncated", run).await?,
+                // What was shown before stands; without anything shown the corpus's refusal is the answer.
+                Ruling::NoAnswer => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn shown(&mut self, sentence: &VerifiedSentence, run: &mut Run<'_>) -> Result<(), Stopped> {
+        let verified = &mut self.verified;
+        self.words += words(sentence);
+        verified.citations.verified += sentence.citations().len();
+        verified.citations.dropped += sentence.dropped().len();
+        verified.shown.push(sentence.text().to_owned());
+        let event = event(sentence, &verified.ranked, &self.pages);
+        Ok(run.send(Event::Sentence(event)).await?)
+    }
+
+    async fn removed(
+        &mut self,
+        index: usize,
+        reason: RemovalReason,
+        run: &mut Run<'_>,
+    ) -> Result<(), Stopped> {
+        self.verified.removed += 1;
+        let reason = reason.as_str();
+        Ok(run.send(Event::Removed { index, reason }).await?)
+    }
+
+    async fn note(&mut self, kind: &'static str, run: &mut Run<'_>) -> Result<(), Stopped> {
+        self.verified.noted = true;
+        Ok(run.send(Event::Note { kind }).await?)
+    }
+}
+
+fn words(sentence: &VerifiedSentence) -> usize {
+    sentence.text().split_whitespace().count()
 }
 
 /// The cited documents' pages, by document.
@@ -98,7 +228,7 @@ async fn pages(ranked: &Ranked) -> Result<HashMap<String, Page>, Stopped> {
         .collect())
 }
 
-fn shown(
+fn event(
     sentence: &VerifiedSentence,
     ranked: &Ranked,
     pages: &HashMap<String, Page>,

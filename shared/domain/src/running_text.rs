@@ -1,0 +1,581 @@
+//! Divides running text into sentences as it arrives, and takes the citation marks out of it.
+//!
+//! Every decision falls at a character, never at the end of what happened to arrive, so that the same text gives the same
+//! sentences however it is cut. What may still become part of a mark or a code span is held back; what is held is bounded.
+//! Where sentences end is [`crate::sentence`]'s rule, what is a mark [`crate::marker`]'s; lines and blocks are [`crate::writing`]'s.
+
+use crate::citation::ClaimedCitation;
+use crate::marker::{self, Lexed};
+use crate::sentence::prose_sentences;
+
+/// A sentence with more bytes is removed, and its line with it.
+pub const SENTENCE_BYTES: usize = 2_000;
+
+/// Citations of one sentence that are looked at.
+const CITATIONS: usize = 24;
+
+/// A code span that is longer is no code span.
+const SPAN_BYTES: usize = 400;
+
+/// A longer parenthesis holds sentences of its own.
+const PARENTHESIS_BYTES: usize = 240;
+
+/// Why a sentence cannot be shown, whatever it cites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WritingFault {
+    /// The answer was cut off inside it.
+    Unfinished,
+    /// It goes on for too long.
+    TooLong,
+    /// A citation mark in it has no end.
+    Unreadable,
+}
+
+/// A sentence without its marks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Divided {
+    pub(crate) text: String,
+    pub(crate) claims: Vec<ClaimedCitation>,
+    pub(crate) fault: Option<WritingFault>,
+    /// It holds the mark that something is not covered.
+    pub(crate) not_covered: bool,
+    /// All of it is set in bold: a heading by another name.
+    pub(crate) is_title: bool,
+}
+
+/// The sentence being written.
+#[derive(Debug, Default)]
+pub(crate) struct RunningText {
+    /// Cells are divided by bars and stops divide nothing.
+    is_row: bool,
+    /// What may be the beginning of a mark or a code span.
+    raw: String,
+    text: String,
+    claims: Vec<ClaimedCitation>,
+    /// Claims without a quote: where in the text they stand, and which they are.
+    bare: Vec<(usize, usize)>,
+    /// The last thing read was a mark.
+    after_mark: bool,
+    /// What may only separate two marks: `, ` or ` and `.
+    between: String,
+    /// Where the next sentence begins, if the stop before it ends one.
+    next: Option<usize>,
+    /// Where parentheses are open.
+    open: Vec<usize>,
+    not_covered: bool,
+    /// The rest of the line is dropped.
+    skipping: bool,
+}
+
+impl RunningText {
+    /// A table's row.
+    pub(crate) fn row() -> Self {
+        Self {
+            is_row: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a mark may have begun that goes on in the next line.
+    pub(crate) fn is_inside_mark(&self) -> bool {
+        self.raw.starts_with(marker::opens)
+    }
+
+    /// Whether there are marks so far and nothing else.
+    pub(crate) fn is_marks_only(&self) -> bool {
+        self.raw.is_empty() && self.text.trim().is_empty() && !self.claims.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, c: char, out: &mut Vec<Divided>) {
+        /// Short beginnings are read at every character: most are soon seen to be text.
+        const SHORT: usize = 48;
+        if self.skipping {
+            self.skipping = c != '\n';
+            return;
+        }
+        if self.raw.is_empty() && c != '`' && !marker::opens(c) {
+            return self.visible(c, out);
+        }
+        self.raw.push(c);
+        let waits = self.raw.len() > SHORT
+            && self.raw.len() <= marker::MARK_CHARS
+            && self.is_inside_mark()
+            && !marker::decides(c);
+        if !waits {
+            self.drain(false, out);
+        }
+    }
+
+    /// Ends the last sentence with its block. With `cut` the answer was cut off here.
+    pub(crate) fn finish(&mut self, cut: bool, out: &mut Vec<Divided>) {
+        let mut fault = None;
+        if cut {
+            let unread = !self.raw.is_empty();
+            self.raw.clear();
+            self.flush_between(out);
+            if !self.is_complete(unread) {
+                fault = Some(WritingFault::Unfinished);
+            }
+        } else {
+            self.drain(true, out);
+            self.flush_between(out);
+        }
+        self.emit(fault, out);
+        self.skipping = false;
+    }
+
+    /// Whether the text ends as a sentence does, were it cut off here.
+    fn is_complete(&self, unread: bool) -> bool {
+        let text = self.text.trim_end();
+        if text.is_empty() {
+            return true;
+        }
+        let spaced = text.len() < self.text.len() || self.after_mark || unread;
+        let number = text
+            .strip_suffix('.')
+            .is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_digit()));
+        let followed = format!("{text} Xx");
+        let ends = prose_sentences(&followed)
+            .last()
+            .is_some_and(|last| &followed[last.clone()] == "Xx");
+        ends && (spaced || !number)
+    }
+
+    fn drain(&mut self, ended: bool, out: &mut Vec<Divided>) {
+        while let Some(first) = self.raw.chars().next() {
+            if first == '`' {
+                let Some((bytes, is_code)) = span(&self.raw, ended) else {
+                    return;
+                };
+                let token: String = self.raw.drain(..bytes).collect();
+                if is_code {
+                    self.code(&token, out);
+                } else {
+                    token.chars().for_each(|c| self.visible(c, out));
+                }
+                continue;
+            }
+            if !marker::opens(first) {
+                self.raw.drain(..first.len_utf8());
+                self.visible(first, out);
+                continue;
+            }
+            let attached = !self.after_mark && ends_in_operand(&self.text);
+            match marker::lex(&self.raw, attached, ended) {
+                Lexed::Open => return,
+                Lexed::Text => {
+                    self.raw.drain(..first.len_utf8());
+                    self.visible(first, out);
+                }
+                Lexed::Mark { bytes, claims } => {
+                    self.raw.drain(..bytes);
+                    self.mark(claims);
+                }
+                Lexed::NotCovered { bytes } => {
+                    self.raw.drain(..bytes);
+                    self.not_covered = true;
+                    self.mark(Vec::new());
+                }
+                Lexed::Broken => self.give_up(WritingFault::Unreadable, out),
+            }
+            if self.skipping {
+                return;
+            }
+        }
+    }
+
+    /// Removes the sentence with what is left of its line.
+    fn give_up(&mut self, fault: WritingFault, out: &mut Vec<Divided>) {
+        self.between.clear();
+        self.emit(Some(fault), out);
+        match self.raw.find('\n') {
+            Some(at) => {
+                self.raw.drain(..at);
+            }
+            None => {
+                self.raw.clear();
+                self.skipping = true;
+            }
+        }
+    }
+
+    fn mark(&mut self, claims: Vec<ClaimedCitation>) {
+        const ENOUGH_WORDS: usize = 3;
+        self.between.clear();
+        let quotation = marker::quotation_at_end(&self.text)
+            .filter(|quote| quote.split_whitespace().count() >= ENOUGH_WORDS)
+            .map(str::to_owned);
+        for mut claim in claims {
+            if self.claims.len() >= CITATIONS {
+                break;
+            }
+            if claim.quote.is_empty() {
+                match &quotation {
+                    Some(quote) => claim.quote.clone_from(quote),
+                    None => self
+                        .bare
+                        .push((self.text.trim_end().len(), self.claims.len())),
+                }
+            }
+            self.claims.push(claim);
+        }
+        self.after_mark = true;
+    }
+
+    fn code(&mut self, token: &str, out: &mut Vec<Divided>) {
+        self.flush_between(out);
+        self.after_mark = false;
+        let next = self.next.take();
+        self.text.push_str(token);
+        self.divide(next, out);
+        self.limit(out);
+    }
+
+    fn visible(&mut self, c: char, out: &mut Vec<Divided>) {
+        if c.is_control() && !c.is_whitespace() {
+            return;
+        }
+        if self.after_mark {
+            self.between.push(if c.is_whitespace() { ' ' } else { c });
+            if !may_separate(&self.between) {
+                self.flush_between(out);
+            }
+            return;
+        }
+        self.plain(c, out);
+    }
+
+    fn flush_between(&mut self, out: &mut Vec<Divided>) {
+        for c in std::mem::take(&mut self.between).chars() {
+            self.plain(c, out);
+        }
+    }
+
+    fn plain(&mut self, c: char, out: &mut Vec<Divided>) {
+        if self.skipping {
+            return;
+        }
+        if c.is_whitespace() {
+            if !self.text.is_empty() && !self.text.ends_with(' ') {
+                self.text.push(' ');
+                if self.next.is_none()
+                    && !self.is_row
+                    && !self.is_enclosed()
+                    && ends_in_stop(&self.text)
+                {
+                    self.next = Some(self.text.len());
+                }
+            }
+            return;
+        }
+        if self.after_mark && !self.joins_after_mark(c) {
+            return;
+        }
+        self.after_mark = false;
+        if self.is_row && c == '|' {
+            return self.bar();
+        }
+        match c {
+            '(' => self.open.push(self.text.len()),
+            ')' => {
+                self.open.pop();
+            }
+            _ => {}
+        }
+        self.text.push(c);
+        if matches!(c, '。' | '！' | '？') && !self.is_row {
+            self.next = Some(self.text.len());
+        } else if !matches!(c, '(' | '[' | '"' | '\'' | '“' | '‘' | '«' | '`') {
+            let next = self.next.take();
+            self.divide(next, out);
+        }
+        self.limit(out);
+    }
+
+    /// Whether `c`, the first character after a mark, still has to be written: what only held the mark goes with it, and a
+    /// stop that stands before it is not said twice.
+    fn joins_after_mark(&mut self, c: char) -> bool {
+        if matches!(c, '*' | '_') && self.text.ends_with(c) {
+            self.text.pop();
+            return false;
+        }
+        let is_stop = matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '…' | '。' | '，');
+        if !is_stop && !matches!(c, ')' | ']' | '）' | '"' | '”' | '|') {
+            return true;
+        }
+        if matches!(c, '.' | ',' | ';' | '。') && ends_in_stop(&self.text) {
+            return false;
+        }
+        if c == '"' && self.text.matches('"').count() % 2 == 0 {
+            return true;
+        }
+        self.trim_end();
+        self.next = None;
+        let opener = match c {
+            ')' => Some('('),
+            ']' => Some('['),
+            '）' => Some('（'),
+            _ => None,
+        };
+        if let Some(at) = opener.and_then(|opener| self.text.rfind(opener))
+            && holds_leads_only(&self.text[at..])
+        {
+            self.text.truncate(at);
+            self.trim_end();
+            self.open.retain(|&open| open < at);
+            return false;
+        }
+        if is_stop {
+            let kept = without_lead(&self.text).len();
+            self.text.truncate(kept);
+        }
+        true
+    }
+
+    fn bar(&mut self) {
+        self.trim_end();
+        if self.text.ends_with('\\') {
+            self.text.pop();
+            self.text.push('|');
+        } else if !self.text.is_empty() && !self.text.ends_with(" |") {
+            self.text.push_str(" |");
+        }
+    }
+
+    fn trim_end(&mut self) {
+        self.text.truncate(self.text.trim_end().len());
+    }
+
+    fn is_enclosed(&self) -> bool {
+        self.open
+            .last()
+            .is_some_and(|&at| self.text.len() - at <= PARENTHESIS_BYTES)
+    }
+
+    /// Ends the sentence before `next` if a sentence ends there.
+    fn divide(&mut self, next: Option<usize>, out: &mut Vec<Divided>) {
+        let Some(next) = next else {
+            return;
+        };
+        let ends = prose_sentences(&self.text)
+            .iter()
+            .any(|range| range.start == next);
+        if !ends {
+            return;
+        }
+        let rest = self.text.split_off(next);
+        let open = std::mem::take(&mut self.open);
+        self.emit(None, out);
+        self.open = open
+            .into_iter()
+            .filter_map(|at| at.checked_sub(next))
+            .collect();
+        self.text = rest;
+    }
+
+    fn limit(&mut self, out: &mut Vec<Divided>) {
+        if self.text.len() > SENTENCE_BYTES {
+            self.give_up(WritingFault::TooLong, out);
+        }
+    }
+
+    /// Hands the sentence out as it stands and begins the next.
+    fn emit(&mut self, fault: Option<WritingFault>, out: &mut Vec<Divided>) {
+        let text = std::mem::take(&mut self.text);
+        let mut claims = std::mem::take(&mut self.claims);
+        for (at, claim) in std::mem::take(&mut self.bare) {
+            if let Some(quote) = text.get(at..).and_then(marker::quotation_at_start) {
+                quote.clone_into(&mut claims[claim].quote);
+            }
+        }
+        let not_covered = std::mem::take(&mut self.not_covered);
+        self.after_mark = false;
+        self.next = None;
+        self.open.clear();
+        let is_title = is_title(text.trim());
+        let text = if self.is_row {
+            text.trim_matches(|c: char| c.is_whitespace() || c == '|')
+                .to_owned()
+        } else {
+            without_emphasis(without_lead(text.trim()))
+        };
+        if text.is_empty() && claims.is_empty() && fault.is_none() && !not_covered {
+            return;
+        }
+        // What stood around a mark can read as one itself once it is gone.
+        let fault = fault.or_else(|| holds_mark(&text).then_some(WritingFault::Unreadable));
+        out.push(Divided {
+            text,
+            claims,
+            fault,
+            not_covered,
+            is_title,
+        });
+    }
+}
+
+/// The bytes of the code span at the start of `raw`, or of backticks that begin none; nothing while it may go on.
+fn span(raw: &str, ended: bool) -> Option<(usize, bool)> {
+    let fence = raw.len() - raw.trim_start_matches('`').len();
+    if fence == raw.len() {
+        return ended.then_some((fence, false));
+    }
+    let mut at = fence;
+    while let Some(found) = raw[at..].find('`') {
+        let start = at + found;
+        let run = raw[start..].len() - raw[start..].trim_start_matches('`').len();
+        if start + run == raw.len() && !ended {
+            return None;
+        }
+        if raw[fence..start].contains('\n') {
+            return Some((fence, false));
+        }
+        if run == fence {
+            return Some((start + run, true));
+        }
+        at = start + run;
+    }
+    (ended || raw.len() > SPAN_BYTES || raw.contains('\n')).then_some((fence, false))
+}
+
+/// Whether a bracket after `text` would be a subscript or a call's.
+fn ends_in_operand(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ']' | ')' | '`'))
+}
+
+/// Whether something outside code in `text` reads as a mark.
+fn holds_mark(text: &str) -> bool {
+    let mut at = 0;
+    while let Some(found) = text[at..].find(|c| c == '`' || marker::opens(c)) {
+        at += found;
+        if text[at..].starts_with('`') {
+            at += span(&text[at..], true).map_or(1, |(bytes, _)| bytes);
+            continue;
+        }
+        if marker::lex(&text[at..], ends_in_operand(&text[..at]), true) != Lexed::Text {
+            return true;
+        }
+        at += text[at..].chars().next().map_or(1, char::len_utf8);
+    }
+    false
+}
+
+/// Whether `text` may turn out to be all that stands between two marks.
+fn may_separate(text: &str) -> bool {
+    const LONGEST: usize = 8;
+    let word = text
+        .trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '&' | '/'))
+        .trim_end();
+    text.len() <= LONGEST && ["and", "or"].iter().any(|known| known.starts_with(word))
+}
+
+/// Whether `text` ends in a stop, closing marks and spaces after it aside.
+fn ends_in_stop(text: &str) -> bool {
+    text.trim_end()
+        .trim_end_matches(|c: char| {
+            matches!(
+                c,
+                ')' | ']' | '"' | '\'' | '”' | '’' | '»' | '」' | '』' | '*' | '_'
+            )
+        })
+        .ends_with(['.', '!', '?', '…', '。', '！', '？'])
+}
+
+/// `(see` or `(source:`, left over when the mark it leads to is taken out.
+fn holds_leads_only(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .all(|word| {
+            matches!(
+                word.to_ascii_lowercase().as_str(),
+                "see"
+                    | "source"
+                    | "sources"
+                    | "cf"
+                    | "from"
+                    | "also"
+                    | "ref"
+                    | "passage"
+                    | "per"
+                    | "and"
+            )
+        })
+}
+
+/// `text` without what only led to a mark at its end.
+fn without_lead(text: &str) -> &str {
+    let mut kept = text.trim_end();
+    let bare = kept.trim_end_matches(['—', '–']);
+    if bare.len() < kept.len() {
+        kept = bare.trim_end();
+    }
+    for lead in [
+        "according to",
+        "as described in",
+        "as documented in",
+        "as explained in",
+        "as noted in",
+        "as shown in",
+        "as stated in",
+        "source:",
+        "sources:",
+        "(source:",
+    ] {
+        let start = kept.len().saturating_sub(lead.len());
+        if kept
+            .get(start..)
+            .is_some_and(|end| end.eq_ignore_ascii_case(lead))
+            && kept[..start].ends_with(|c: char| c.is_whitespace() || c == ',')
+        {
+            return kept[..start].trim_end_matches(|c: char| c.is_whitespace() || c == ',');
+        }
+    }
+    kept
+}
+
+/// `**Checkpoints**` or `**Checkpoints:**`.
+fn is_title(text: &str) -> bool {
+    const LONGEST: usize = 120;
+    let inner = text
+        .trim_end_matches(':')
+        .strip_prefix("**")
+        .and_then(|rest| rest.strip_suffix("**"));
+    inner.is_some_and(|inner| {
+        inner.len() <= LONGEST && !inner.contains("**") && !ends_in_stop(inner)
+    })
+}
+
+/// `text` without Markdown's strong emphasis, which is no part of what is said. In code and between operands asterisks stay.
+fn without_emphasis(text: &str) -> String {
+    if !text.contains("**") {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut strong = false;
+    let mut in_code = false;
+    while let Some(c) = rest.chars().next() {
+        if c == '`' {
+            in_code = !in_code;
+        }
+        if !in_code && rest.starts_with("**") {
+            let before = out.chars().next_back().unwrap_or(' ');
+            let after = rest[2..].chars().next().unwrap_or(' ');
+            let opens = !strong
+                && !before.is_alphanumeric()
+                && !after.is_whitespace()
+                && rest[2..].contains("**");
+            if opens || strong {
+                strong = opens;
+                if !opens && out.ends_with(' ') && !after.is_alphanumeric() {
+                    out.pop();
+                }
+                rest = &rest[2..];
+                continue;
+            }
+        }
+        out.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    out.trim().to_owned()
+}
