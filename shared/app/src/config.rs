@@ -446,6 +446,30 @@ impl ModelsConfig {
     }
 }
 
+impl ModelsConfig {
+    /// The names of all models that run elsewhere.
+    #[must_use]
+    pub fn remote_models(&self) -> Vec<&str> {
+        let embedder = match &self.embedder {
+            Embedder::OpenAi { remote, .. } => Some(remote),
+            Embedder::Local => None,
+        };
+        let reranker = match &self.reranker {
+            Reranker::Chat(remote) | Reranker::Cohere(remote) => Some(remote),
+            Reranker::Local | Reranker::None => None,
+        };
+        let generator = match &self.generator {
+            Generator::OpenAi(remote) => Some(remote),
+            Generator::Extractive => None,
+        };
+        [embedder, reranker, generator]
+            .into_iter()
+            .flatten()
+            .map(|remote| remote.model.as_str())
+            .collect()
+    }
+}
+
 /// The servers that are configured, whether a model is asked of them or not.
 struct Servers {
     has_key: bool,

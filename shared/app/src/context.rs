@@ -10,16 +10,21 @@ use std::time::{Duration, SystemTime};
 
 use adapters::dynamodb::Table;
 use adapters::dynamodb::corpus::{Corpus, get_corpus};
-use adapters::model::Embedder;
+use adapters::model::{Embedder, Reranker};
 use adapters::postgres::Client;
 use adapters::postgres::connect::{ConnectError, DatabaseUrl, connect};
 use adapters::postgres::document::get_document;
 use adapters::postgres::retrieve;
+use adapters::provider::{
+    ApiKey, BaseUrl, BatchLimits, ChatModel, ChatReranker, CohereReranker, OpenAiEmbedder, Provider,
+    RetryPolicy, Timeouts, Width,
+};
 use anyhow::{Context as _, anyhow};
+use domain::cost::Prices;
 use domain::document::Document;
 use tokio::time::Instant;
 
-use crate::config::Config;
+use crate::config::{self, Config, Generator, ModelsConfig, RemoteModel, Server};
 use crate::error::ApiError;
 
 /// How long a corpus item is believed. After a switch an old title or count may be shown this long; answers always read
@@ -38,6 +43,12 @@ pub struct Context {
     pub config: Config,
     /// Turns texts into vectors.
     pub embedder: Arc<dyn Embedder>,
+    /// Orders the passages found.
+    pub reranker: Reranking,
+    /// Writes the answer; the passages' own sentences answer without it.
+    pub chat: Option<ChatModel>,
+    /// What providers charge.
+    pub prices: Prices,
     /// The items that are known while Postgres sleeps.
     pub table: Table,
     database: Database,
@@ -59,7 +70,7 @@ impl Context {
     /// # Errors
     /// A wrong `DATABASE_URL`, or a model that cannot be loaded.
     pub async fn new(config: Config) -> anyhow::Result<Self> {
-        let embedder = local_model(&config.models.model_dir)?;
+        let embedder = embedder(&config.models)?;
         Self::with_embedder(config, embedder).await
     }
 
@@ -76,10 +87,13 @@ impl Context {
             config.database.ca_file.as_deref(),
         )
         .context("DATABASE_URL")?;
-        if config.models.openai_api_key.is_some() {
-            tracing::warn!("OPENAI_API_KEY is set, but this version has local models only");
-        }
         Ok(Self {
+            reranker: reranking(&config.models.reranker)?,
+            chat: match &config.models.generator {
+                Generator::Extractive => None,
+                Generator::OpenAi(remote) => Some(chat_model(remote)?),
+            },
+            prices: prices(&config)?,
             table: Table::connect(
                 &config.limits.usage_table,
                 config.limits.dynamodb_endpoint.as_deref(),
@@ -180,6 +194,97 @@ impl Context {
         get_document(&client, &self.config.corpus, id)
             .await
             .map_err(|error| unavailable(error.into()))
+    }
+}
+
+/// Who orders the passages found.
+pub enum Reranking {
+    /// The best sentences.
+    Local,
+    /// A model of a provider.
+    Remote(Arc<dyn Reranker>),
+    /// Nobody: the order of the fusion stands.
+    None,
+}
+
+/// The embedder that the configuration names.
+///
+/// # Errors
+/// A model that cannot be loaded, or a server that cannot be called.
+pub fn embedder(models: &ModelsConfig) -> anyhow::Result<Arc<dyn Embedder>> {
+    match &models.embedder {
+        config::Embedder::Local => local_model(&models.model_dir),
+        config::Embedder::OpenAi {
+            remote,
+            dimensions,
+            shortened,
+        } => {
+            let width = if *shortened {
+                Width::Requested(*dimensions)
+            } else {
+                Width::Native(*dimensions)
+            };
+            let provider = provider(&remote.server)?;
+            let limits = BatchLimits::default();
+            Ok(Arc::new(OpenAiEmbedder::new(
+                provider,
+                &remote.model,
+                width,
+                limits,
+            )))
+        }
+    }
+}
+
+fn reranking(reranker: &config::Reranker) -> anyhow::Result<Reranking> {
+    Ok(match reranker {
+        config::Reranker::Local => Reranking::Local,
+        config::Reranker::None => Reranking::None,
+        config::Reranker::Chat(remote) => {
+            Reranking::Remote(Arc::new(ChatReranker::new(chat_model(remote)?)))
+        }
+        config::Reranker::Cohere(remote) => Reranking::Remote(Arc::new(CohereReranker::new(
+            provider(&remote.server)?,
+            &remote.model,
+        ))),
+    })
+}
+
+fn chat_model(remote: &RemoteModel) -> anyhow::Result<ChatModel> {
+    Ok(ChatModel::new(provider(&remote.server)?, &remote.model))
+}
+
+fn provider(server: &Server) -> anyhow::Result<Provider> {
+    let key = server
+        .key
+        .as_ref()
+        .map(|key| ApiKey::new(key.expose()))
+        .transpose()
+        .context("read a provider's key")?;
+    let base = BaseUrl::parse(&server.base_url).context("read a provider's base URL")?;
+    Provider::new(base, key, Timeouts::default(), RetryPolicy::default())
+        .context("set up a provider's client")
+}
+
+/// The prices that are configured. A limit on money holds only what is priced.
+fn prices(config: &Config) -> anyhow::Result<Prices> {
+    let prices = match &config.models.prices_file {
+        None => Prices::default(),
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(anyhow::Error::from)
+            .and_then(|text| Ok(toml::from_str(&text)?))
+            .with_context(|| format!("PRICES_FILE {}", path.display()))?,
+    };
+    let unpriced = config
+        .models
+        .remote_models()
+        .into_iter()
+        .find(|model| !prices.knows(model));
+    match unpriced {
+        Some(model) if config.limits.daily_budget_usd.is_some() => Err(anyhow!(
+            "DAILY_BUDGET_USD is set, but PRICES_FILE has no price for {model}: add it, or unset the budget"
+        )),
+        _ => Ok(prices),
     }
 }
 

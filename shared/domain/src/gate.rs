@@ -18,13 +18,24 @@ use crate::citation::{
 };
 use crate::evidence::PassageWords;
 use crate::scope::{self, Cover, Unit};
+use crate::support::{self, Evidence, Unsupported};
 use crate::writing::{Writing, WritingFault, Written};
+pub use crate::writing::{NO_ANSWER, NOT_COVERED};
 
 /// Sentences that wait for what covers them; more are not covered.
 pub const HELD: usize = 48;
 
 /// Units kept behind the first that waits, so that a lead-in can cover what it leads in.
 const BEHIND: usize = 16;
+
+/// A passage that may be cited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatePassage {
+    /// Its words, in which quotes are found.
+    pub text: String,
+    /// Title and heading path, which speak for it but cannot be quoted.
+    pub heading: String,
+}
 
 /// How much of an answer is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +87,7 @@ pub enum Ruling {
 pub struct Gate {
     verifier: Verifier,
     passages: Vec<PassageWords>,
+    headings: Vec<String>,
     limits: GateLimits,
     writing: Option<Writing>,
     /// What was written, from a little behind the first that waits.
@@ -105,12 +117,17 @@ enum Part {
 impl Gate {
     /// A gate over the passages in the order they are labelled: `P1` is the first.
     #[must_use]
-    pub fn new(passages: &[&str], limits: GateLimits) -> Self {
+    pub fn new(passages: &[GatePassage], limits: GateLimits) -> Self {
+        let texts: Vec<&str> = passages
+            .iter()
+            .map(|passage| passage.text.as_str())
+            .collect();
         Self {
-            verifier: Verifier::new(passages),
-            passages: passages
+            verifier: Verifier::new(&texts),
+            passages: texts.iter().map(|text| PassageWords::new(text)).collect(),
+            headings: passages
                 .iter()
-                .map(|text| PassageWords::new(text))
+                .map(|passage| passage.heading.clone())
                 .collect(),
             limits,
             writing: Some(Writing::default()),
@@ -132,6 +149,12 @@ impl Gate {
             self.take(written, &mut rulings);
         }
         rulings
+    }
+
+    /// Whether the limit on words is met, so that nothing more will be shown.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.full
     }
 
     /// Rules on what is left.
@@ -257,7 +280,7 @@ impl Gate {
             Checked::Shown { sentence } => sentence,
             Checked::Removed { reason, .. } => return Err(reason),
         };
-        supported(&sentence, &self.passages)?;
+        supported(&sentence, &self.passages, &self.headings)?;
         Ok(sentence)
     }
 
@@ -292,18 +315,36 @@ impl Gate {
     }
 }
 
-/// Whether the cited passages support what a sentence with valid citations says. Further checks of support join here.
-fn supported(sentence: &VerifiedSentence, passages: &[PassageWords]) -> Result<(), RemovalReason> {
-    let mut cited = sentence
+/// Whether the cited passages support what a sentence with valid citations says; see [`crate::support`].
+fn supported(
+    sentence: &VerifiedSentence,
+    passages: &[PassageWords],
+    headings: &[String],
+) -> Result<(), RemovalReason> {
+    let evidence: Vec<Evidence<'_>> = sentence
         .citations()
         .iter()
-        .map(|citation| &passages[citation.passage()]);
-    if sentence.kind() == ShownAs::Code
-        && !cited.any(|passage| passage.holds_names(sentence.text()))
-    {
-        return Err(RemovalReason::UnsupportedName);
+        .map(|citation| Evidence {
+            passage: passages[citation.passage()].text(),
+            heading: &headings[citation.passage()],
+            quote: citation.quote(),
+        })
+        .collect();
+    let fault = match sentence.kind() {
+        ShownAs::Prose => support::unsupported(sentence.text(), &evidence),
+        ShownAs::Code => support::unsupported_code(sentence.text(), &evidence),
+    };
+    fault.map_or(Ok(()), |fault| Err(fault.into()))
+}
+
+impl From<Unsupported> for RemovalReason {
+    fn from(fault: Unsupported) -> Self {
+        match fault {
+            Unsupported::Number => Self::UnsupportedNumber,
+            Unsupported::Name => Self::UnsupportedName,
+            Unsupported::Contradicts => Self::ContradictsNegation,
+        }
     }
-    Ok(())
 }
 
 impl From<Written> for Part {

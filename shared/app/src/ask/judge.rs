@@ -1,9 +1,18 @@
 //! Decides whether what was found is near enough to answer from. Refusing is a normal answer.
+//!
+//! A threshold belongs to the kind of score it was measured on: sentences have theirs, each remote reranker its own. When
+//! the reranker failed, the sentences judge. An exact name that the corpus does not hold refuses whoever judges.
 
 use domain::relevance::{RELEVANCE_THRESHOLD, relevance};
 
-use super::rerank::Ranked;
+use super::rerank::{Order, Ranked};
+use crate::config::Reranker;
 use crate::context::Context;
+
+/// Grades of a chat model: the prompt calls half "answers a part of it".
+const CHAT_THRESHOLD: f32 = 0.5;
+/// Rerankers of Cohere's kind give most of what answers well above this, and most of what does not well below.
+const COHERE_THRESHOLD: f32 = 0.3;
 
 /// The verdict.
 #[derive(Debug)]
@@ -28,19 +37,49 @@ pub struct Abstained {
     pub ranked: Ranked,
 }
 
-/// The threshold in force: the configured one, else the measured one.
-#[must_use]
-pub fn threshold(ctx: &Context) -> f32 {
-    ctx.config
-        .models
-        .relevance_threshold
-        .unwrap_or(RELEVANCE_THRESHOLD)
+/// What must be reached, by the kind of score that is judged by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// Of [`relevance`].
+    pub sentences: f32,
+    /// Of a remote reranker's best score.
+    pub reranker: f32,
+}
+
+impl Thresholds {
+    /// Those in force. A configured one holds for the configured reranker's scores; when that one failed, the measured one
+    /// holds for the sentences, unless nothing is to be refused by score at all.
+    #[must_use]
+    pub fn of(ctx: &Context) -> Self {
+        let models = &ctx.config.models;
+        let measured = match models.reranker {
+            Reranker::Local | Reranker::None => RELEVANCE_THRESHOLD,
+            Reranker::Chat(_) => CHAT_THRESHOLD,
+            Reranker::Cohere(_) => COHERE_THRESHOLD,
+        };
+        let reranker = models.relevance_threshold.unwrap_or(measured);
+        let sentences = match models.reranker {
+            Reranker::Local | Reranker::None => reranker,
+            Reranker::Chat(_) | Reranker::Cohere(_) if reranker > 0.0 => RELEVANCE_THRESHOLD,
+            Reranker::Chat(_) | Reranker::Cohere(_) => 0.0,
+        };
+        Self {
+            sentences,
+            reranker,
+        }
+    }
 }
 
 /// Judges `ranked`. A threshold of 0 never abstains by score, but nothing can be answered from no passage.
 #[must_use]
-pub fn judge(ranked: Ranked, threshold: f32) -> Judged {
-    if ranked.passages.is_empty() || relevance(ranked.signals) < threshold {
+pub fn judge(ranked: Ranked, thresholds: Thresholds) -> Judged {
+    let by_sentences = relevance(ranked.signals);
+    let (score, threshold) = match ranked.order {
+        Order::Model { .. } if ranked.signals.unknown_name => (by_sentences, thresholds.reranker),
+        Order::Model { best } => (best, thresholds.reranker),
+        Order::Sentences | Order::Fused => (by_sentences, thresholds.sentences),
+    };
+    if ranked.passages.is_empty() || score < threshold {
         Judged::Abstained(Abstained { ranked })
     } else {
         Judged::Relevant(Relevant { ranked })

@@ -45,7 +45,7 @@ pub async fn ask(ctx: &Context, ask: Ask, sink: &Sink) -> Result<(), Closed> {
 async fn answer(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<event::Done, Stopped> {
     let ranked = search(ctx, ask, run).await?;
     run.send(rerank::passages(&ranked)).await?;
-    let relevant = match judge::judge(ranked, judge::threshold(ctx)) {
+    let relevant = match judge::judge(ranked, judge::Thresholds::of(ctx)) {
         Judged::Relevant(relevant) => relevant,
         Judged::Abstained(abstained) => return Ok(settle::abstain(abstained, run)),
     };
@@ -57,7 +57,7 @@ async fn answer(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<event::Do
 async fn search(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Ranked, Stopped> {
     let opened = open::open(ctx, ask, run).await?;
     let candidates = retrieve::retrieve(opened, ask, run).await?;
-    rerank::rerank(ctx, candidates, run).await
+    rerank::rerank(ctx, candidates, ask, run).await
 }
 
 /// The first half of an answer, for measuring it: what was found and in which order, by the very same stages.

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adapters::dynamodb::corpus::Corpus;
-use adapters::model::{ModelError, checked};
+use adapters::model::{Embedded, ModelError, checked_with_usage};
 use adapters::postgres::Client;
 use adapters::postgres::retrieve::{Served, served};
 use anyhow::{Context as _, anyhow};
+use domain::cost::Usage;
 use domain::names::{Name, NameKind, question_names};
 use domain::spelling::{Corrected, correct};
 use tokio::time::{Instant, timeout};
@@ -20,6 +21,7 @@ use tokio::time::{Instant, timeout};
 use super::failure::{Failure, Stopped};
 use super::question::Ask;
 use super::run::Run;
+use crate::config;
 use crate::context::Context;
 
 /// Everything to search with.
@@ -55,12 +57,21 @@ pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<
         .map_err(Failure::Unavailable)?;
     let corrected = correct(question, &words);
     let started = Instant::now();
+    count(ctx, question, &embedded, run);
     let embedded = if corrected.changed {
-        embed(ctx, &corrected.text).await
+        let again = embed(ctx, &corrected.text).await;
+        count(ctx, &corrected.text, &again, run);
+        again
     } else {
         embedded
     };
-    let vector = embedded.map_err(|error| run.without("vector", &error)).ok();
+    let vector = match embedded {
+        Ok(mut embedded) => embedded.vectors.pop(),
+        Err(error) => {
+            run.without("vector", &error);
+            None
+        }
+    };
     run.ended("embed", started).await?;
     Ok(Opened {
         corpus,
@@ -116,10 +127,21 @@ async fn dial(ctx: &Context, run: &Run<'_>) -> Result<Arc<Client>, Stopped> {
 /// A database that is awake answers in milliseconds, across a region too.
 const WAKING_AFTER: Duration = Duration::from_millis(700);
 
-async fn embed(ctx: &Context, text: &str) -> Result<Vec<f32>, ModelError> {
-    let mut vectors = checked(&*ctx.embedder, &[text.to_owned()]).await?;
-    // `checked` returns one vector per text.
-    Ok(vectors.pop().unwrap_or_default())
+async fn embed(ctx: &Context, text: &str) -> Result<Embedded, ModelError> {
+    checked_with_usage(&*ctx.embedder, &[text.to_owned()]).await
+}
+
+/// Counts an embedding that a provider made: as it counted, else by the text's length.
+fn count(ctx: &Context, text: &str, embedded: &Result<Embedded, ModelError>, run: &mut Run<'_>) {
+    if let (Ok(embedded), config::Embedder::OpenAi { remote, .. }) =
+        (embedded, &ctx.config.models.embedder)
+    {
+        let usage = match embedded.usage {
+            Some(counted) => Usage::embedding(counted.input),
+            None => Usage::estimated_embedding(text.chars().count()),
+        };
+        run.spent(ctx, &remote.model, usage);
+    }
 }
 
 /// Whether the question names something by a capitalised word that the corpus has nothing like. A sentence's first word is

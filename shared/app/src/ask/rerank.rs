@@ -1,28 +1,31 @@
 //! Orders the candidates by their best sentence and keeps six.
 //!
 //! Local and free: the sentence vectors were made at ingest, so no model is asked. Without candidates there is nothing to
-//! order and the question is refused by the judge. With `RERANKER=none` the fused order stands and no passage is given a
-//! score; the sentences are scored all the same, for relevance is judged and the answer chosen by them.
+//! order and the question is refused by the judge. A remote reranker's order and scores take the place of the local ones;
+//! when it fails, and with `RERANKER=none`, the fused order stands and no passage is given a score. The sentences are scored
+//! all the same: relevance is then judged by them, and an extractive answer chosen.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use adapters::dynamodb::corpus::Corpus;
+use adapters::model::{RerankPassage, RerankUsage, Reranker};
 use adapters::postgres::Client;
 use adapters::postgres::retrieve::{Evidence, Served};
+use domain::cost::Usage;
 use domain::names::exact_names;
 use domain::relevance::{
     AskedTerm, Heading, ScoredSentence, Signals, passage_probability, score_passage,
     score_sentences, signals,
 };
-use tokio::time::Instant;
+use tokio::time::{Duration, Instant};
 
 use super::event::{Event, Passage};
 use super::failure::Stopped;
+use super::question::Ask;
 use super::retrieve::{Arms, Candidates};
 use super::run::Run;
-use crate::config::Reranker;
-use crate::context::Context;
+use crate::context::{Context, Reranking};
 
 /// Passages an answer may cite.
 pub const PASSAGES: usize = 6;
@@ -40,6 +43,22 @@ pub struct Scored {
     pub sentences: Vec<ScoredSentence>,
     /// Its best sentence's score.
     pub score: f32,
+    /// A remote reranker's, 0 to 1, where it gave one.
+    pub graded: Option<f32>,
+}
+
+/// Who ordered the passages, and what relevance is judged by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Order {
+    /// The local reranker, by sentences.
+    Sentences,
+    /// A remote reranker, whose best score this is.
+    Model {
+        /// 0 to 1.
+        best: f32,
+    },
+    /// The fusion: no passage has a score, and the sentences judge.
+    Fused,
 }
 
 /// The passages to answer from, best first.
@@ -53,8 +72,8 @@ pub struct Ranked {
     pub served: Served,
     /// At most [`PASSAGES`].
     pub passages: Vec<Scored>,
-    /// Whether they are in the reranker's order; the fusion's otherwise.
-    pub reranked: bool,
+    /// Who ordered them.
+    pub order: Order,
     /// What relevance is judged by.
     pub signals: Signals,
     /// The arms' own orders, for measuring them.
@@ -65,6 +84,7 @@ pub struct Ranked {
 pub(super) async fn rerank(
     ctx: &Context,
     candidates: Candidates,
+    ask: &Ask,
     run: &mut Run<'_>,
 ) -> Result<Ranked, Stopped> {
     let started = Instant::now();
@@ -78,14 +98,7 @@ pub(super) async fn rerank(
         evidence,
         arms,
     } = candidates;
-    let mut scored = score(&asked, evidence, by_vector);
-    let reranked = match ctx.config.models.reranker {
-        Reranker::Local => {
-            scored.sort_by(|a, b| b.score.total_cmp(&a.score));
-            true
-        }
-        Reranker::None => false,
-    };
+    let scored = score(&asked, evidence, by_vector);
     let signals = signals(
         &asked,
         scored
@@ -93,18 +106,81 @@ pub(super) async fn rerank(
             .map(|candidate| candidate.sentences.as_slice()),
         unknown_name,
     );
-    let passages = best(scored);
+    let (ordered, order) = match &ctx.reranker {
+        Reranking::Local => by_sentences(scored),
+        Reranking::Remote(reranker) if !scored.is_empty() => {
+            by_model(ctx, &**reranker, scored, ask, run).await
+        }
+        Reranking::Remote(_) | Reranking::None => (scored, Order::Fused),
+    };
+    let passages = best(ordered);
     run.ended("rerank", started).await?;
     Ok(Ranked {
         corpus,
         client,
         served,
         passages,
-        reranked,
+        order,
         signals,
         arms,
     })
 }
+
+fn by_sentences(mut scored: Vec<Scored>) -> (Vec<Scored>, Order) {
+    scored.sort_by(|a, b| b.score.total_cmp(&a.score));
+    (scored, Order::Sentences)
+}
+
+/// The candidates in a remote reranker's order, or as they came when it failed.
+async fn by_model(
+    ctx: &Context,
+    reranker: &dyn Reranker,
+    scored: Vec<Scored>,
+    ask: &Ask,
+    run: &mut Run<'_>,
+) -> (Vec<Scored>, Order) {
+    let passages: Vec<RerankPassage> = scored
+        .iter()
+        .map(|candidate| RerankPassage {
+            heading: candidate.evidence.heading.join(" › "),
+            text: candidate.evidence.text.clone(),
+        })
+        .collect();
+    // An answer without it is better than none: most of the time is the generator's.
+    let deadline = ask.deadline.min(Instant::now() + RERANK_TIME);
+    let reranked = match reranker
+        .rerank(ask.question.as_str(), &passages, deadline)
+        .await
+    {
+        Ok(reranked) => reranked,
+        Err(error) => {
+            run.spent_on_failure(ctx, reranker.model(), &error);
+            run.without("reranker", &error);
+            return (scored, Order::Fused);
+        }
+    };
+    match reranked.usage {
+        RerankUsage::Chat(spent) => run.spent_on_chat(ctx, reranker.model(), spent),
+        RerankUsage::Searches(calls) => run.spent(ctx, reranker.model(), Usage::rerank(calls)),
+    }
+    let mut waiting: Vec<Option<Scored>> = scored.into_iter().map(Some).collect();
+    let mut ordered = Vec::with_capacity(waiting.len());
+    for placed in reranked.order {
+        if let Some(mut candidate) = waiting.get_mut(placed.index).and_then(Option::take) {
+            candidate.graded = placed.score;
+            ordered.push(candidate);
+        }
+    }
+    let best = ordered
+        .iter()
+        .filter_map(|candidate| candidate.graded)
+        .reduce(f32::max);
+    let order = best.map_or(Order::Fused, |best| Order::Model { best });
+    (ordered, order)
+}
+
+/// What a remote reranker may take of a question's time.
+const RERANK_TIME: Duration = Duration::from_secs(8);
 
 /// The candidates with their sentences scored, in the same order.
 fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> Vec<Scored> {
@@ -131,6 +207,7 @@ fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> Vec<S
             }
             Scored {
                 score: score_passage(&sentences),
+                graded: None,
                 evidence,
                 sentences,
             }
@@ -217,7 +294,11 @@ pub fn passages(ranked: &Ranked) -> Event {
             anchor: evidence.anchor.clone(),
             text: evidence.text.clone(),
             metadata: evidence.metadata.clone(),
-            score: ranked.reranked.then(|| passage_probability(scored.score)),
+            score: match ranked.order {
+                Order::Sentences => Some(passage_probability(scored.score)),
+                Order::Model { .. } => scored.graded,
+                Order::Fused => None,
+            },
         }
     });
     Event::Passages {

@@ -6,10 +6,14 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
+use adapters::model::{Spent, TokenUsage};
+use adapters::provider::ProviderError;
+use domain::cost::{Cost, Money, Usage, cost};
 use tokio::time::Instant;
 
-use super::event::{Closed, ErrorEvent, Event, Progress, Sink};
+use super::event::{self, Closed, ErrorEvent, Event, Progress, Sink};
 use super::failure::Failure;
+use crate::context::Context;
 
 /// The run of one question.
 #[derive(Debug)]
@@ -19,6 +23,8 @@ pub(super) struct Run<'a> {
     started: Instant,
     timings_ms: BTreeMap<&'static str, f64>,
     degraded: Vec<&'static str>,
+    usage: Usage,
+    cost: Cost,
 }
 
 impl<'a> Run<'a> {
@@ -29,6 +35,8 @@ impl<'a> Run<'a> {
             started: Instant::now(),
             timings_ms: BTreeMap::new(),
             degraded: Vec::new(),
+            usage: Usage::default(),
+            cost: Cost::default(),
         }
     }
 
@@ -75,6 +83,51 @@ impl<'a> Run<'a> {
         self.degraded.push(part);
     }
 
+    /// Notes that a model's text broke off; what was shown of it stays.
+    pub(super) fn broke_off(&self, cause: &(dyn Error + 'static)) {
+        tracing::warn!(
+            question.id = self.request_id,
+            error = chain(cause),
+            "the model's text broke off"
+        );
+    }
+
+    /// Counts what a model was used for.
+    pub(super) fn spent(&mut self, ctx: &Context, model: &str, usage: Usage) {
+        self.cost = std::mem::take(&mut self.cost) + cost(&ctx.prices, model, &usage);
+        self.usage = self.usage + usage;
+    }
+
+    /// Counts a chat call: as its provider counted, else reckoned from the lengths.
+    pub(super) fn spent_on_chat(&mut self, ctx: &Context, model: &str, spent: Spent) {
+        let usage = match spent.usage {
+            Some(counted) => chat_usage(counted),
+            None => Usage::estimated_chat(spent.prompt_chars, spent.text_chars),
+        };
+        self.spent(ctx, model, usage);
+    }
+
+    /// Counts a call that gave nothing but is paid for all the same, where the provider said so.
+    pub(super) fn spent_on_failure(&mut self, ctx: &Context, model: &str, error: &ProviderError) {
+        if let Some(counted) = error.usage() {
+            self.spent(ctx, model, chat_usage(counted));
+        }
+    }
+
+    pub(super) fn usage(&self) -> event::Usage {
+        event::Usage {
+            input_tokens: self.usage.input,
+            output_tokens: self.usage.output,
+            embedding_tokens: self.usage.embedding,
+            estimated: self.usage.estimated,
+        }
+    }
+
+    /// In US dollars; `None` when a model's price is not known.
+    pub(super) fn cost_usd(&self) -> Option<f64> {
+        self.cost.known().map(Money::as_usd)
+    }
+
     pub(super) fn degraded(&self) -> Vec<&'static str> {
         self.degraded.clone()
     }
@@ -102,6 +155,11 @@ impl<'a> Run<'a> {
         }))
         .await
     }
+}
+
+/// The count includes reasoning in what was written.
+fn chat_usage(counted: TokenUsage) -> Usage {
+    Usage::chat(counted.input, counted.cached_input, counted.output)
 }
 
 /// An error and what caused it, in one line.

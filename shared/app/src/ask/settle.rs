@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::event::{CitationCounts, Done, Nearest, Quota, Usage};
+use super::event::{CitationCounts, Done, Nearest, Quota};
+use super::failure::{Failure, Stopped};
 use super::judge::Abstained;
 use super::rerank::{Ranked, link};
 use super::run::Run;
@@ -23,18 +24,23 @@ pub(super) fn abstain(abstained: Abstained, run: &Run<'_>) -> Done {
 }
 
 /// Ends an answer, or what is left of one.
-pub(super) fn settle(verified: Verified, run: &Run<'_>) -> Done {
+pub(super) fn settle(verified: Verified, run: &Run<'_>) -> Result<Done, Stopped> {
     let Verified {
         ranked,
         shown,
         removed,
-        truncated,
+        noted,
+        broken,
         citations,
     } = verified;
     if shown.is_empty() {
-        return refusal("unsupported", &ranked, removed, citations, run);
+        // That nothing came says nothing about the documentation.
+        return match broken {
+            true => Err(Failure::Provider.into()),
+            false => Ok(refusal("unsupported", &ranked, removed, citations, run)),
+        };
     }
-    let outcome = if removed > 0 || truncated {
+    let outcome = if removed > 0 || noted {
         "partial"
     } else {
         "answered"
@@ -43,7 +49,7 @@ pub(super) fn settle(verified: Verified, run: &Run<'_>) -> Done {
     done.sentences = shown.len();
     done.removed = removed;
     done.citations = citations;
-    logged(done)
+    Ok(logged(done))
 }
 
 fn refusal(
@@ -71,8 +77,8 @@ fn done(outcome: &'static str, answer: String, ranked: &Ranked, run: &Run<'_>) -
         citations: CitationCounts::default(),
         removed: 0,
         nearest: None,
-        usage: Usage::default(),
-        cost_usd: 0.0,
+        usage: run.usage(),
+        cost_usd: run.cost_usd(),
         degraded: run.degraded(),
         timings_ms: run.timings_ms(),
         quota: Quota::default(),
@@ -104,6 +110,8 @@ fn logged(done: Done) -> Done {
         removed.n = done.removed,
         citations.verified = done.citations.verified,
         citations.dropped = done.citations.dropped,
+        usage.input_tokens = done.usage.input_tokens,
+        usage.output_tokens = done.usage.output_tokens,
         duration_ms = done.timings_ms.get("total").copied().unwrap_or_default(),
         corpus.version = done.corpus_version,
         degraded = done.degraded.join(","),

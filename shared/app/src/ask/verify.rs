@@ -35,6 +35,8 @@ pub struct Verified {
     pub removed: usize,
     /// Whether a note says that it is not the whole answer.
     pub noted: bool,
+    /// Whether the provider broke it off.
+    pub broken: bool,
     /// Its citations.
     pub citations: CitationCounts,
 }
@@ -125,6 +127,7 @@ async fn as_written(
             Some(Ok(ChatEvent::Finished(Finish::Length))) => break End::Truncated,
             Some(Err(error)) => {
                 run.broke_off(&error);
+                answer.verified.broken = true;
                 break End::Interrupted;
             }
         }
@@ -157,6 +160,7 @@ impl Answer {
                 shown: Vec::new(),
                 removed: 0,
                 noted: false,
+                broken: false,
                 citations: CitationCounts::default(),
                 ranked,
             },
