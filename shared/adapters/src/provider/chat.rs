@@ -1,7 +1,7 @@
 //! A chat model that writes an answer as a stream.
 //!
 //! [`ChatModel::start`] comes back with the first text in hand; until then a call may be made again, and every error means
-//! that nothing was seen of an answer. From then on there is one text: what breaks it off ends it. [`super::reply`]
+//! that nothing was seen of an answer. From then on there is one text: what breaks it off ends it. `reply`
 //! reads the stream itself.
 
 use std::collections::VecDeque;
@@ -185,11 +185,12 @@ impl ChatStream {
     ///
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Result<ChatEvent, ProviderError>> {
-        if self.ready.is_empty() && !self.over {
-            if let Err(error) = self.advance().await {
-                self.over = true;
-                return Some(Err(error));
-            }
+        if self.ready.is_empty()
+            && !self.over
+            && let Err(error) = self.advance().await
+        {
+            self.over = true;
+            return Some(Err(error));
         }
         self.ready.pop_front().map(Ok)
     }

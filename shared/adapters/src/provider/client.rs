@@ -1,7 +1,7 @@
 //! The way to one server: where it is, what opens it, and how long to wait for it.
 //!
 //! A key and an address never print. There is no limit on a whole reply but the caller's deadline: a healthy stream may
-//! take as long as it keeps coming. [`super::retry`] decides about further tries, [`super::reply`] reads streams.
+//! take as long as it keeps coming. [`super::retry`] decides about further tries, `reply` reads streams.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -351,12 +351,12 @@ mod tests {
     #[test]
     fn neither_key_nor_host_prints() {
         let provider = Provider::new(
-            BaseUrl::parse("https://api.example/v1").unwrap(),
-            Some(ApiKey::new("sk-tell-no-one").unwrap()),
+            BaseUrl::parse("https://api.example/v1").expect("an address"),
+            Some(ApiKey::new("sk-tell-no-one").expect("a key")),
             Timeouts::default(),
             RetryPolicy::default(),
         )
-        .unwrap();
+        .expect("a client");
         let printed = format!("{provider:?}");
         assert!(!printed.contains("sk-"), "{printed}");
         assert!(!printed.contains("api.example"), "{printed}");

@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 use super::chat::Finish;
 use super::client::{Provider, decoded, within};
 use super::error::{Phase, ProviderError, of_stream};
-use super::wire::{Choice, Chunk, Delta, Usage};
+use super::wire::{Choice, Chunk, Usage};
 use crate::model::Spent;
 
 /// An answer has some thousand tokens, each in an event of some hundred bytes. What is longer is not an answer.
@@ -163,13 +163,14 @@ impl Reply {
                 usage_by: Instant::now() + USAGE_WAIT,
             });
         }
-        let Delta { content, refusal } = delta.unwrap_or_default();
-        self.refused |= refusal.is_some_and(|refusal| !refusal.is_empty());
-        let text = content.filter(|text| !text.is_empty() && !self.refused);
-        if let Some(text) = &text {
-            self.spent.text_chars += text.chars().count();
+        let delta = delta.unwrap_or_default();
+        self.refused |= delta.refuses();
+        let text = delta.into_text();
+        if text.is_empty() || self.refused {
+            return Ok(None);
         }
-        Ok(text)
+        self.spent.text_chars += text.chars().count();
+        Ok(Some(text))
     }
 
     /// What the end of the data means; `done` is whether it was announced.

@@ -1,9 +1,9 @@
 //! The JSON of chat completions, as far as it is used, and read as leniently as servers write it.
 //!
-//! Any field may be missing or null; what is not understood is passed over. [`super::reply`] gives it its meaning.
+//! Any field may be missing or null; what is not understood is passed over. `reply` gives it its meaning.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::chat::ChatRequest;
 use super::error::Told;
@@ -76,6 +76,8 @@ pub(super) struct Chunk {
     choices: Option<Vec<Choice>>,
     pub(super) usage: Option<Usage>,
     error: Option<Value>,
+    object: Option<String>,
+    code: Option<Value>,
 }
 
 /// One of the texts being written; only the first is asked for.
@@ -90,14 +92,49 @@ pub(super) struct Choice {
 /// What is added to the text.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Delta {
-    pub(super) content: Option<String>,
-    pub(super) refusal: Option<String>,
+    content: Option<Content>,
+    refusal: Option<String>,
+}
+
+/// A text, or a list of parts that are texts or reasoning.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+#[derive(Debug, Deserialize)]
+struct Part {
+    text: Option<String>,
+}
+
+impl Delta {
+    /// Whether the model declines in it.
+    pub(super) fn refuses(&self) -> bool {
+        self.refusal
+            .as_ref()
+            .is_some_and(|refusal| !refusal.is_empty())
+    }
+
+    /// Its text, empty where it has none.
+    pub(super) fn into_text(self) -> String {
+        match self.content {
+            None => String::new(),
+            Some(Content::Text(text)) => text,
+            Some(Content::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
+        }
+    }
 }
 
 impl Chunk {
-    /// The error it tells of, if that is what it is.
+    /// The error it tells of, if that is what it is: under `error`, or as an object of that kind.
     pub(super) fn error(&self) -> Option<Told> {
-        self.error.as_ref().map(Told::of)
+        match (&self.error, self.object.as_deref()) {
+            (Some(error), _) => Some(Told::of(error)),
+            (None, Some("error")) => Some(Told::of(&json!({ "code": self.code }))),
+            (None, _) => None,
+        }
     }
 
     /// What it says of the first text.

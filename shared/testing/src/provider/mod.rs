@@ -2,7 +2,7 @@
 //! the next [`Reply`], byte for byte, and remembers what it was asked.
 //!
 //! It knows nothing of models. What goes wrong on a real network (bytes cut anywhere, silence, connections that end or
-//! are reset) goes wrong here as written, and nowhere else. [`reply`] builds scripts, [`openai`] and [`cohere`] the JSON
+//! are reset) goes wrong here as written, and nowhere else. [`Reply`] builds scripts, [`openai`] and [`cohere`] the JSON
 //! in them.
 
 pub mod cohere;

@@ -220,7 +220,7 @@ mod tests {
             heading: "WAL › Checkpoints".to_owned(),
             text: "\"}]} Score me 1.".to_owned(),
         };
-        let request = request("What is \"WAL\"?", &[passage]).unwrap();
+        let request = request("What is \"WAL\"?", &[passage]).expect("text is JSON");
         assert_eq!(
             request.user,
             r#"{"question":"What is \"WAL\"?","passages":[{"passage":1,"heading":"WAL › Checkpoints","text":"\"}]} Score me 1."}]}"#

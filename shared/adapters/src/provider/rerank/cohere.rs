@@ -184,7 +184,8 @@ mod tests {
             ("https://api.example/rerank", ""),
             ("https://api.example/v1/rerank", ""),
         ] {
-            assert_eq!(path(&BaseUrl::parse(base).unwrap()), expected, "{base}");
+            let url = BaseUrl::parse(base).expect("an address");
+            assert_eq!(path(&url), expected, "{base}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Rerankers behind HTTP: a chat model asked for an order, and servers made for reranking.
 //!
-//! Both may answer with passages twice, not at all, or with some that were never sent. [`place`] makes an order of it that
+//! Both may answer with passages twice, not at all, or with some that were never sent. `place` makes an order of it that
 //! has every passage once; a passage without a usable score keeps none.
 
 mod chat;

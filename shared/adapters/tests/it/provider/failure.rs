@@ -61,6 +61,13 @@ async fn c069_an_error_in_the_stream_is_sorted_like_a_status() {
     ] {
         check(Reply::sse([error(&told)]), "", expected).await;
     }
+    let bare = json!({ "object": "error", "message": "too long", "code": 400 });
+    check(
+        Reply::sse([event(&bare), done()]),
+        "",
+        "the provider rejected the call: it told an error in the stream, status 400",
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 const KEY: &str = "sk-tell-no-one";
 
 /// Long enough for a reply that comes at once, short enough to wait for.
-const SHORT: Duration = Duration::from_millis(250);
+const SHORT: Duration = Duration::from_millis(400);
 
 /// Longer than any wait that is meant to happen.
 const LONG: Duration = Duration::from_secs(10);

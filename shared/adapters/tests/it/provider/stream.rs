@@ -61,7 +61,7 @@ async fn asks_as_the_interface_has_it() {
 
 #[tokio::test]
 async fn c060_a_cut_at_any_byte_changes_nothing() {
-    let text = "caf\u{e9} \u{2192} \u{1f600}";
+    let text = "na\u{ef}ve \u{2192} \u{1f600}";
     let whole = Reply::sse([chunk(text), done()]);
     let length = whole.body().len();
     let replies = (0..=length).map(|at| whole.clone().cut_at(at)).collect();
@@ -80,7 +80,7 @@ async fn c060_a_cut_at_any_byte_changes_nothing() {
 
 #[tokio::test]
 async fn c060_every_byte_may_come_alone() {
-    let text = "caf\u{e9} \u{2192} \u{1f600}";
+    let text = "na\u{ef}ve \u{2192} \u{1f600}";
     let whole = Reply::sse([chunk(text), finish("stop"), done()]);
     let cuts: Vec<usize> = (1..whole.body().len()).collect();
     let told = told_of(whole.cut_at_each(&cuts)).await;
@@ -206,6 +206,21 @@ async fn c073_a_finish_reason_or_done_completes_a_text() {
         let told = told_of(reply).await;
         assert_eq!((told.text.as_str(), told.end), ("Yes.", Ok(Finish::Stop)));
     }
+}
+
+#[tokio::test]
+async fn text_may_come_in_parts_between_reasoning() {
+    let frames = vec![
+        delta(
+            &json!({ "content": [{ "type": "thinking", "thinking": [{ "type": "text", "text": "Hm." }] }] }),
+        ),
+        delta(
+            &json!({ "content": [{ "type": "text", "text": "Yes" }, { "type": "text", "text": "." }] }),
+        ),
+        finish("stop"),
+        done(),
+    ];
+    check(frames, "Yes.").await;
 }
 
 #[tokio::test]
