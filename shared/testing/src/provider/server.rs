@@ -9,12 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
+use super::openai;
 use super::reply::{Ending, Reply, Step};
+use crate::HashEmbedder;
 
 /// A request as it was received.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +53,7 @@ pub struct ScriptedProvider {
 #[derive(Debug)]
 struct Script {
     replies: Mutex<VecDeque<Reply>>,
+    embedder: Option<HashEmbedder>,
     requests: Mutex<Vec<Recorded>>,
     abandoned: AtomicUsize,
 }
@@ -62,12 +65,26 @@ impl ScriptedProvider {
     /// # Panics
     /// When no port is to be had.
     pub async fn start(replies: Vec<Reply>) -> Self {
+        Self::serve(replies, None).await
+    }
+
+    /// The same, but embeds whatever it is asked to embed, with [`HashEmbedder`]'s vectors of as many `dimensions`; the
+    /// script is for the other requests.
+    ///
+    /// # Panics
+    /// When no port is to be had.
+    pub async fn start_embedding(dimensions: usize, replies: Vec<Reply>) -> Self {
+        Self::serve(replies, Some(HashEmbedder::new("hash", dimensions))).await
+    }
+
+    async fn serve(replies: Vec<Reply>, embedder: Option<HashEmbedder>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .expect("bind a free port");
         let address = listener.local_addr().expect("read the bound address");
         let script = Arc::new(Script {
             replies: Mutex::new(replies.into()),
+            embedder,
             requests: Mutex::default(),
             abandoned: AtomicUsize::new(0),
         });
@@ -175,7 +192,29 @@ async fn serve(mut stream: TcpStream, script: &Script) -> io::Result<()> {
 }
 
 impl Script {
+    /// The reply to `request`, which is recorded.
     fn next(&self, request: Recorded) -> Reply {
+        let reply = self
+            .embedded(&request)
+            .unwrap_or_else(|| self.scripted(&request));
+        self.requests
+            .lock()
+            .expect("no connection panicked")
+            .push(request);
+        reply
+    }
+
+    fn embedded(&self, request: &Recorded) -> Option<Reply> {
+        let embedder = self.embedder.as_ref()?;
+        let texts = request.body.get("input")?.as_array()?;
+        let vectors: Vec<Vec<f32>> = texts
+            .iter()
+            .map(|text| embedder.vector(text.as_str().unwrap_or_default()))
+            .collect();
+        Some(Reply::json(&openai::embeddings(&vectors)))
+    }
+
+    fn scripted(&self, request: &Recorded) -> Reply {
         let reply = self
             .replies
             .lock()
@@ -186,20 +225,20 @@ impl Script {
             .refuses
             .iter()
             .find(|field| request.body.get(field).is_some());
-        let reply = match refused {
+        match refused {
             Some(field) => Reply::status(
                 400,
-                format!(
-                    r#"{{"error":{{"message":"Unsupported parameter: '{field}'","type":"invalid_request_error","code":"unsupported_parameter"}}}}"#
-                ),
+                json!({
+                    "error": {
+                        "message": format!("Unsupported parameter: '{field}'"),
+                        "type": "invalid_request_error",
+                        "code": "unsupported_parameter",
+                    },
+                })
+                .to_string(),
             ),
             None => reply,
-        };
-        self.requests
-            .lock()
-            .expect("no connection panicked")
-            .push(request);
-        reply
+        }
     }
 }
 
