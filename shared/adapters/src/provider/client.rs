@@ -21,6 +21,11 @@ use super::retry::{Attempts, RetryPolicy};
 /// connection is worth keeping only from one call of a question to the next.
 const KEEP_IDLE: Duration = Duration::from_secs(10);
 
+/// A connection that died unnoticed takes what is sent and never says so. After this long without the other side's
+/// acknowledgement it is given up, early enough for another try.
+#[cfg(target_os = "linux")]
+const LOST_AFTER: Duration = Duration::from_secs(5);
+
 /// An error's body is read for its code alone, and not waited for long: the status already says enough.
 const ERROR_BODY_BYTES: usize = 64 * 1024;
 const ERROR_BODY_WAIT: Duration = Duration::from_secs(2);
@@ -171,9 +176,10 @@ impl Provider {
             .redirect(Policy::none())
             .connect_timeout(timeouts.connect)
             .pool_idle_timeout(KEEP_IDLE)
-            .user_agent(concat!("sourced/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|_| SettingError::Client)?;
+            .user_agent(concat!("sourced/", env!("CARGO_PKG_VERSION")));
+        #[cfg(target_os = "linux")]
+        let http = http.tcp_user_timeout(LOST_AFTER);
+        let http = http.build().map_err(|_| SettingError::Client)?;
         Ok(Self {
             http,
             base,
