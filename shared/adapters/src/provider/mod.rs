@@ -15,7 +15,7 @@ pub mod rerank;
 pub mod retry;
 mod wire;
 
-pub use chat::{ChatEvent, ChatModel, ChatRequest, ChatStream, Finish};
+pub use chat::{ChatEvent, ChatModel, ChatRequest, ChatStream, Completed, Finish};
 pub use client::{ApiKey, BaseUrl, Provider, SettingError, Timeouts};
 pub use embed::{BatchLimits, OpenAiEmbedder, Width};
 pub use error::{Cause, Phase, ProviderError};
