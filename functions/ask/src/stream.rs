@@ -192,7 +192,11 @@ fn complete_links(event: &mut Event, root: &str) {
             .iter_mut()
             .flatten()
             .for_each(|nearest| complete(&mut nearest.url)),
-        Event::Progress(_) | Event::Removed { .. } | Event::Note { .. } | Event::Error(_) => {}
+        Event::Progress(_)
+        | Event::Draft { .. }
+        | Event::Removed { .. }
+        | Event::Note { .. }
+        | Event::Error(_) => {}
     }
 }
 

@@ -8,4 +8,5 @@ pub mod dynamodb;
 pub mod local_model;
 pub mod model;
 pub mod postgres;
+pub mod provider;
 pub mod sources;

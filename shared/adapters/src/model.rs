@@ -1,10 +1,15 @@
-//! The ports to models: what the pipelines ask of an embedder, whichever runs behind it, and how its replies are checked.
+//! The ports to models: what the pipelines ask of an embedder or a reranker, whichever runs behind it, what a call is
+//! counted as, and how vectors are checked.
 //!
 //! A reply that is not one finite unit vector per text never leaves [`checked`]: a database would take a zero vector and
-//! rank by nonsense. Implementations stand beside this module.
+//! rank by nonsense. A passage nobody scored has no score; none is made up. Implementations stand beside this module, the
+//! remote ones in [`crate::provider`].
 
 use futures_util::future::BoxFuture;
 use thiserror::Error;
+use tokio::time::Instant;
+
+use crate::provider::ProviderError;
 
 /// Turns texts into vectors whose cosine says how close they are.
 pub trait Embedder: Send + Sync {
@@ -19,6 +24,105 @@ pub trait Embedder: Send + Sync {
     /// Callers go through [`checked`].
     fn embed<'a>(&'a self, texts: &'a [String])
     -> BoxFuture<'a, Result<Vec<Vec<f32>>, ModelError>>;
+
+    /// The same, with what the model's provider counted. A model in this process counts nothing, for it costs nothing.
+    ///
+    /// Callers go through [`checked_with_usage`].
+    fn embed_with_usage<'a>(
+        &'a self,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Embedded, ModelError>> {
+        Box::pin(async move {
+            let vectors = self.embed(texts).await?;
+            Ok(Embedded {
+                vectors,
+                usage: None,
+            })
+        })
+    }
+}
+
+/// Vectors and what they were counted as.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// One per text, in the same order.
+    pub vectors: Vec<Vec<f32>>,
+    /// What the provider counted, if it said.
+    pub usage: Option<TokenUsage>,
+}
+
+/// Orders passages by how well they answer a question.
+pub trait Reranker: Send + Sync {
+    /// Which model decides the order. A threshold belongs to the model its scores come from.
+    fn model(&self) -> &str;
+
+    /// Places every passage once, best first, before `deadline`. On an error the order the passages came in stands.
+    fn rerank<'a>(
+        &'a self,
+        question: &'a str,
+        passages: &'a [RerankPassage],
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<Reranked, ProviderError>>;
+}
+
+/// A passage as a reranker reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RerankPassage {
+    /// The path of headings above it, empty if there is none.
+    pub heading: String,
+    /// Its words.
+    pub text: String,
+}
+
+/// What a reranker said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reranked {
+    /// Every passage that was sent, once, best first. Those the reranker left out come last, in the order they were sent.
+    pub order: Vec<Placed>,
+    /// What the call is counted as.
+    pub usage: RerankUsage,
+}
+
+/// A passage's place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placed {
+    /// Its index in the list as sent.
+    pub index: usize,
+    /// How relevant it is, from 0 to 1; none when the reranker said nothing usable about it.
+    pub score: Option<f32>,
+}
+
+/// What a rerank is paid by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RerankUsage {
+    /// Tokens of a chat model.
+    Chat(Spent),
+    /// Searches, of which one call is usually one.
+    Searches(u64),
+}
+
+/// Tokens as a provider counted them for one call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TokenUsage {
+    /// Tokens read, those from a cache among them.
+    pub input: u64,
+    /// Tokens read that the provider had in its cache.
+    pub cached_input: u64,
+    /// Tokens written, those of reasoning among them.
+    pub output: u64,
+    /// Tokens written that were reasoning and are never seen.
+    pub reasoning: u64,
+}
+
+/// What a chat call used so far: the provider's count where it gave one, and the lengths to estimate from where it did not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Characters sent.
+    pub prompt_chars: usize,
+    /// Characters of text received.
+    pub text_chars: usize,
+    /// The provider's last count.
+    pub usage: Option<TokenUsage>,
 }
 
 /// Why a model gave nothing usable.
@@ -46,16 +150,31 @@ pub enum ModelError {
 /// # Errors
 /// The model's own, or [`ModelError::InvalidVector`] for a reply that cannot be used.
 pub async fn checked(model: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+    Ok(checked_with_usage(model, texts).await?.vectors)
+}
+
+/// [`checked`], with what the provider counted.
+///
+/// # Errors
+/// As [`checked`].
+pub async fn checked_with_usage(
+    model: &dyn Embedder,
+    texts: &[String],
+) -> Result<Embedded, ModelError> {
     if texts.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Embedded {
+            vectors: Vec::new(),
+            usage: None,
+        });
     }
-    let vectors = model.embed(texts).await?;
-    normalised(vectors, texts.len(), model.dimensions()).map_err(|reason| {
-        ModelError::InvalidVector {
+    let Embedded { vectors, usage } = model.embed_with_usage(texts).await?;
+    match normalised(vectors, texts.len(), model.dimensions()) {
+        Ok(vectors) => Ok(Embedded { vectors, usage }),
+        Err(reason) => Err(ModelError::InvalidVector {
             model: model.model().to_owned(),
             reason,
-        }
-    })
+        }),
+    }
 }
 
 /// Below this a vector has no direction worth the name; models answer with a norm near 1.

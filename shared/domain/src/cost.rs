@@ -377,6 +377,13 @@ pub enum Cost {
     },
 }
 
+impl Default for Cost {
+    /// Nothing was used yet.
+    fn default() -> Self {
+        Self::Known(Money::default())
+    }
+}
+
 impl Cost {
     /// The amount, if it is known.
     #[must_use]

@@ -49,7 +49,7 @@ impl HashEmbedder {
         self.seen.lock().expect("no embedding panicked").clone()
     }
 
-    fn vector(&self, text: &str) -> Vec<f32> {
+    pub(crate) fn vector(&self, text: &str) -> Vec<f32> {
         let mut vector = vec![0.0_f32; self.dimensions];
         // Even a text without words has a direction.
         for word in text.split_whitespace().chain([""]) {

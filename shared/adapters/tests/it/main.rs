@@ -1,6 +1,7 @@
-//! The adapters against real parts: Postgres with pgvector, and the DynamoDB emulator.
+//! The adapters against real parts: Postgres with pgvector, the DynamoDB emulator, and a provider that follows a script.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod dynamodb;
 mod postgres;
+mod provider;
