@@ -374,3 +374,67 @@ const PLAIN_SQL: &[&str] = &[
     "where",
     "with",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PASSAGE: &str = "max_wal_size (integer) Maximum size to let the WAL grow. The default is 1 GB. Use pg_dump -Fc, or --globals-only.";
+
+    #[test]
+    fn a_run_of_shared_words_is_a_quote() {
+        let words = PassageWords::new(PASSAGE);
+        for (sentence, quote) in [
+            ("Lets the WAL grow fast, in truth and in fact.", None),
+            (
+                "The maximum size to let the WAL grow!",
+                Some("Maximum size to let the WAL grow"),
+            ),
+            ("It is 1 GB.", Some("The default is 1 GB.")),
+            (
+                "It is 1 GB, and that is far more than anybody would want.",
+                None,
+            ),
+            ("Yes.", None),
+            ("", None),
+        ] {
+            assert_eq!(words.quote_for(sentence), quote, "{sentence:?}");
+        }
+        assert_eq!(PassageWords::new("").quote_for("It is so."), None);
+    }
+
+    #[test]
+    fn a_passage_speaks_of_what_shares_its_words() {
+        let words = PassageWords::new(PASSAGE);
+        for (sentence, speaks) in [
+            ("The maximal size defaults to 1 GB.", true),
+            ("The default size is 2 GB.", false),
+            ("The default of min_wal_size is 1 GB.", false),
+            ("The moon grows.", false),
+            ("It is so.", false),
+        ] {
+            assert_eq!(words.speaks_of(sentence), speaks, "{sentence:?}");
+        }
+    }
+
+    #[test]
+    fn a_listing_s_names_must_stand_in_the_passage() {
+        let words = PassageWords::new(PASSAGE);
+        for (listing, holds) in [
+            ("SELECT 1;", true),
+            ("SET max_wal_size = '2GB';", true),
+            ("SET min_wal_size = '2GB';", false),
+            ("pg_dump -Fc --globals-only", true),
+            ("pg_dump -Fd", false),
+            ("pg_dump --clean", false),
+            ("SELECT pg_sleep(10);", false),
+            ("SELECT 'drop it all';", false),
+            ("-- removes it\nSELECT 1;", false),
+            ("SELECT * FROM WAL", true),
+            ("", true),
+        ] {
+            assert_eq!(words.holds_names(listing), holds, "{listing:?}");
+        }
+        assert!(PLAIN_SQL.is_sorted());
+    }
+}

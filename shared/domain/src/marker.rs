@@ -571,6 +571,11 @@ impl<'a> Reader<'a> {
             }
             chars.next();
         }
+        let digits = label[1..].bytes().all(|byte| byte.is_ascii_digit());
+        if self.ended && digits && label.len() > 1 {
+            self.at = self.text.len();
+            return Ok(Some(label));
+        }
         Err(Stop::Open)
     }
 

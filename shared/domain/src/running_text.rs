@@ -693,7 +693,7 @@ mod tests {
 
     #[test]
     fn a_mark_without_an_end_removes_its_line() {
-        check("A [P1: \"abc. B is so.\nC is.", &["A !Unreadable"]);
+        check("A [P1: \"abc. B is so.\nC is.", &["A !Unreadable", "C is."]);
         check("A [P1 and so on. B is.", &["A and so on. <P1:>", "B is."]);
         check(
             "A [P1: \"abc [P2: \"def\"]. B is.\nC is.",
