@@ -571,10 +571,11 @@ impl<'a> Reader<'a> {
             }
             chars.next();
         }
-        let digits = label[1..].bytes().all(|byte| byte.is_ascii_digit());
-        if self.ended && digits && label.len() > 1 {
-            self.at = self.text.len();
-            return Ok(Some(label));
+        let full = label.trim_end_matches('.');
+        let digits = full[1..].bytes().all(|byte| byte.is_ascii_digit());
+        if self.ended && digits && full.len() > 1 {
+            self.at = self.text.len() - (label.len() - full.len());
+            return Ok(Some(full.to_owned()));
         }
         Err(Stop::Open)
     }

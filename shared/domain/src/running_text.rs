@@ -306,7 +306,7 @@ impl RunningText {
         if matches!(c, '.' | ',' | ';' | '。') && ends_in_stop(&self.text) {
             return false;
         }
-        if c == '"' && self.text.matches('"').count() % 2 == 0 {
+        if c == '"' && self.text.matches('"').count().is_multiple_of(2) {
             return true;
         }
         self.trim_end();

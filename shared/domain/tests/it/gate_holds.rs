@@ -145,7 +145,7 @@ fn planted() -> impl Strategy<Value = Piece> {
                 .replace("ne s'", "il s'"),
         };
         let text = match fault {
-            0 => format!("A zork cites nothing at all. \n\n"),
+            0 => "A zork cites nothing at all. \n\n".to_owned(),
             1 => format!("A zork cites {}. ", cite(form, 9, quote, marks)),
             2 => format!("A zork cites {}. ", cite(form, other, quote, marks)),
             3 | 4 => format!("A zork cites {}. ", cite(form, passage, &altered, marks)),
@@ -163,7 +163,7 @@ fn planted() -> impl Strategy<Value = Piece> {
                 "A zork cites `{}`. ",
                 cite(form, passage, quote, marks).replace('`', "")
             ),
-            12 => format!("\n\n## Zork\n\n"),
+            12 => "\n\n## Zork\n\n".to_owned(),
             13 => format!(
                 "\n\n| zork | zork |\n|---|---|\n| zork | {} |\n\n",
                 cite(form, 7, quote, marks)
