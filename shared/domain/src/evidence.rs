@@ -27,6 +27,7 @@ const MOST_WORDS: usize = 400;
 #[derive(Debug, Clone)]
 pub struct PassageWords {
     text: String,
+    heading: String,
     words: Vec<(String, Range<usize>)>,
     sentences: Vec<Range<usize>>,
     stems: HashSet<String>,
@@ -35,22 +36,26 @@ pub struct PassageWords {
 }
 
 impl PassageWords {
-    /// Takes `text` apart.
+    /// Takes `text` apart. The words of its `heading` are said of all of it, but never quoted.
     #[must_use]
-    pub fn new(text: &str) -> Self {
-        let words: Vec<(String, Range<usize>)> = words(text)
-            .map(|range| (text[range.clone()].to_lowercase(), range))
+    pub fn new(text: &str, heading: &str) -> Self {
+        let words = lower_words(text);
+        let known: HashSet<String> = words
+            .iter()
+            .map(|(word, _)| word.clone())
+            .chain(lower_words(heading).into_iter().map(|(word, _)| word))
             .collect();
         Self {
             sentences: prose_sentences(text),
-            stems: words
-                .iter()
-                .map(|(word, _)| stem(word).to_owned())
+            stems: known.iter().map(|word| stem(word).to_owned()).collect(),
+            options: options(text)
+                .chain(options(heading))
+                .map(str::to_owned)
                 .collect(),
-            known: words.iter().map(|(word, _)| word.clone()).collect(),
-            options: options(text).map(str::to_owned).collect(),
+            known,
             words,
             text: text.to_owned(),
+            heading: heading.to_owned(),
         }
     }
 
@@ -58,6 +63,12 @@ impl PassageWords {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Where it stands: title and heading path.
+    #[must_use]
+    pub fn heading(&self) -> &str {
+        &self.heading
     }
 
     /// The passage's words that `sentence` is made of: its longest run that stands in the passage, if that is half of it or
@@ -130,6 +141,13 @@ impl PassageWords {
         words(&names).all(|range| holds(&names[range]))
             && options(&names).all(|option| self.options.contains(option))
     }
+}
+
+/// The words of `text` in lower case, with their bytes.
+fn lower_words(text: &str) -> Vec<(String, Range<usize>)> {
+    words(text)
+        .map(|range| (text[range.clone()].to_lowercase(), range))
+        .collect()
 }
 
 /// Byte ranges of the words of `text`: letters, digits and underscores.
@@ -383,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_run_of_shared_words_is_a_quote() {
-        let words = PassageWords::new(PASSAGE);
+        let words = PassageWords::new(PASSAGE, "Write-Ahead Log");
         for (sentence, quote) in [
             ("Lets the WAL grow fast, in truth and in fact.", None),
             (
@@ -400,17 +418,21 @@ mod tests {
         ] {
             assert_eq!(words.quote_for(sentence), quote, "{sentence:?}");
         }
-        assert_eq!(PassageWords::new("").quote_for("It is so."), None);
+        assert_eq!(
+            PassageWords::new("", "It is so now").quote_for("It is so."),
+            None
+        );
     }
 
     #[test]
     fn a_passage_speaks_of_what_shares_its_words() {
-        let words = PassageWords::new(PASSAGE);
+        let words = PassageWords::new(PASSAGE, "Write-Ahead Log");
         for (sentence, speaks) in [
             ("The maximal size defaults to 1 GB.", true),
             ("The default size is 2 GB.", false),
             ("The default of min_wal_size is 1 GB.", false),
             ("The moon grows.", false),
+            ("The write-ahead log grows.", true),
             ("It is so.", false),
         ] {
             assert_eq!(words.speaks_of(sentence), speaks, "{sentence:?}");
@@ -419,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_listing_s_names_must_stand_in_the_passage() {
-        let words = PassageWords::new(PASSAGE);
+        let words = PassageWords::new(PASSAGE, "Write-Ahead Log");
         for (listing, holds) in [
             ("SELECT 1;", true),
             ("SET max_wal_size = '2GB';", true),

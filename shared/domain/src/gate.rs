@@ -51,6 +51,15 @@ pub enum End {
     Interrupted,
 }
 
+/// A passage that an answer may cite.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage<'a> {
+    /// What quotes must stand in.
+    pub text: &'a str,
+    /// Where it stands: title and heading path. It tells what the passage is about and is never quoted.
+    pub heading: &'a str,
+}
+
 /// What became of a part of the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
@@ -105,12 +114,13 @@ enum Part {
 impl Gate {
     /// A gate over the passages in the order they are labelled: `P1` is the first.
     #[must_use]
-    pub fn new(passages: &[&str], limits: GateLimits) -> Self {
+    pub fn new(passages: &[Passage<'_>], limits: GateLimits) -> Self {
+        let texts: Vec<&str> = passages.iter().map(|passage| passage.text).collect();
         Self {
-            verifier: Verifier::new(passages),
+            verifier: Verifier::new(&texts),
             passages: passages
                 .iter()
-                .map(|text| PassageWords::new(text))
+                .map(|passage| PassageWords::new(passage.text, passage.heading))
                 .collect(),
             limits,
             writing: Some(Writing::default()),
@@ -387,8 +397,16 @@ mod tests {
             .collect()
     }
 
+    fn gate(texts: &[&str]) -> Gate {
+        let passages: Vec<Passage<'_>> = texts
+            .iter()
+            .map(|&text| Passage { text, heading: "" })
+            .collect();
+        Gate::new(&passages, GateLimits::default())
+    }
+
     fn rule(output: &str, step: usize, end: End) -> Vec<Ruling> {
-        let mut gate = Gate::new(&PASSAGES, GateLimits::default());
+        let mut gate = gate(&PASSAGES);
         let chars: Vec<char> = output.chars().collect();
         let mut rulings: Vec<Ruling> = chars
             .chunks(step.max(1))
@@ -825,7 +843,7 @@ mod tests {
                 false,
             ),
         ] {
-            let mut gate = Gate::new(&[passage], GateLimits::default());
+            let mut gate = gate(&[passage]);
             let mut rulings = gate.push(&format!("So it is [P1: \"{quote}\"]."));
             rulings.extend(gate.finish(End::Complete));
             assert_eq!(

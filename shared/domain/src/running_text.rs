@@ -400,7 +400,7 @@ impl RunningText {
             without_emphasis(without_lead(text.trim()))
         };
         // `Sources: [P1]` says nothing by itself.
-        let text = if !claims.is_empty() && holds_leads_only(&text) {
+        let text = if holds_leads_only(&text) {
             String::new()
         } else {
             text

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::gate::{End, Gate, GateLimits, Ruling};
+use domain::gate::{End, Gate, GateLimits, Passage, Ruling};
 use domain::writing::{Writing, Written};
 
 /// A passage with what can be told from it: a sentence without its stop, and the words that hold it up.
@@ -782,10 +782,13 @@ fn outputs() -> Vec<(usize, Output)> {
 }
 
 /// The passages of an answer about source `n`: it stands at its label among others.
-fn passages(n: usize) -> Vec<&'static str> {
+fn passages(n: usize) -> Vec<Passage<'static>> {
     let start = n - n % 3;
     (0..6)
-        .map(|at| SOURCES[(start + at) % SOURCES.len()].passage)
+        .map(|at| Passage {
+            text: SOURCES[(start + at) % SOURCES.len()].passage,
+            heading: "",
+        })
         .collect()
 }
 

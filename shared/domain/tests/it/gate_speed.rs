@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use domain::citation::{ClaimedCitation, ClaimedSentence, ShownAs, Verifier};
-use domain::gate::{End, Gate, GateLimits, Ruling};
+use domain::gate::{End, Gate, GateLimits, Passage, Ruling};
 use domain::tokens;
 use domain::writing::Writing;
 
@@ -57,6 +57,14 @@ fn passage(number: usize) -> Vec<String> {
     sentences
 }
 
+fn with_heading<'a>(texts: &[&'a str]) -> Vec<Passage<'a>> {
+    let heading = "Server Administration";
+    texts
+        .iter()
+        .map(|&text| Passage { text, heading })
+        .collect()
+}
+
 fn p99(mut times: Vec<Duration>) -> (Duration, Duration, Duration) {
     times.sort();
     let at = |share: usize| times[(times.len() - 1) * share / 100];
@@ -81,7 +89,7 @@ fn time_to_check_a_sentence() {
     let passages: Vec<&str> = texts.iter().map(String::as_str).collect();
     let verifier = Verifier::new(&passages);
     let began = Instant::now();
-    let _ = Gate::new(&passages, GateLimits::default());
+    let _ = Gate::new(&with_heading(&passages), GateLimits::default());
     println!(
         "a gate over {PASSAGES} passages of {PASSAGE_TOKENS} tokens is made in {:?}",
         began.elapsed()
@@ -115,7 +123,7 @@ fn time_to_check_a_sentence() {
     }
     for (kind, cites) in [("a quote", true), ("a bare label", false)] {
         let mut times = Vec::new();
-        let mut gate = Gate::new(&passages, GateLimits { words: usize::MAX });
+        let mut gate = Gate::new(&with_heading(&passages), GateLimits { words: usize::MAX });
         for round in 0..5_000 {
             let passage = round % PASSAGES;
             let sentence = &sentences[passage][round * 7 % sentences[passage].len()];
@@ -198,7 +206,7 @@ fn throughput() {
     measure("parser", &text, &mut |delta| {
         std::hint::black_box(writing.push(delta));
     });
-    let mut gate = Gate::new(&passages, GateLimits { words: usize::MAX });
+    let mut gate = Gate::new(&with_heading(&passages), GateLimits { words: usize::MAX });
     measure("gate, one passage", &text, &mut |delta| {
         std::hint::black_box(gate.push(delta));
     });
