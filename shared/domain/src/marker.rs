@@ -241,10 +241,10 @@ impl<'a> Reader<'a> {
         Ok(c)
     }
 
-    /// Skips white space, which may hold one line break; a paragraph's end ends every mark.
+    /// Skips white space and emphasis, with one line break at most; a paragraph's end ends every mark.
     fn spaces(&mut self) -> Step {
         let mut breaks = 0;
-        while self.peek()?.is_whitespace() {
+        while self.peek()?.is_whitespace() || self.peek()? == '*' {
             breaks += usize::from(self.next()? == '\n');
             if breaks > 1 {
                 return Err(Stop::Broken);
@@ -597,7 +597,7 @@ impl<'a> Reader<'a> {
                 quoted = true;
                 let quote = self.quote(close)?;
                 self.quoted(quote);
-            } else if matches!(c, ':' | '=') {
+            } else if matches!(c, ':' | '=' | '：') {
                 self.next()?;
                 self.spaces()?;
                 let c = self.peek()?;
@@ -745,7 +745,10 @@ impl<'a> Reader<'a> {
         let result = (|| {
             self.spaces()?;
             let mut separated = false;
-            while matches!(self.peek()?, ',' | ';' | '.' | '&' | '…') {
+            while matches!(
+                self.peek()?,
+                ',' | ';' | '.' | '&' | '…' | '，' | '；' | '、'
+            ) {
                 self.next()?;
                 separated = true;
                 self.spaces()?;
@@ -794,7 +797,7 @@ impl<'a> Reader<'a> {
             } else if c == close {
                 self.at = at;
                 return Ok(self.text[start..at].trim().to_owned());
-            } else if c == ';' {
+            } else if matches!(c, ';' | '；') {
                 self.spaces()?;
                 if self.starts_label() {
                     return Ok(self.text[start..at].trim().to_owned());
@@ -917,6 +920,8 @@ mod tests {
             ("[P2: \"a\nb\"]", "P2:a\nb|"),
             ("([P1: \"a\"], [P2: \"b\"])", "P1:a P2:b|"),
             ("([P1] is meant)", "text"),
+            ("[**P1**: *\"a b\"*]", "P1:a b|"),
+            ("【P1：“a b”；P2：“c”】", "P1:a b P2:c|"),
         ]);
     }
 

@@ -93,6 +93,9 @@ impl RunningText {
             self.skipping = c != '\n';
             return;
         }
+        if is_invisible(c) {
+            return;
+        }
         if self.raw.is_empty() && c != '`' && !marker::opens(c) {
             return self.visible(c, out);
         }
@@ -420,11 +423,16 @@ impl RunningText {
     }
 }
 
+/// Characters that would hide a mark or turn text around: zero-width spaces and bidirectional controls.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
+}
+
 /// The bytes of the code span at the start of `raw`, or of backticks that begin none; nothing while it may go on.
 fn span(raw: &str, ended: bool) -> Option<(usize, bool)> {
     let fence = raw.len() - raw.trim_start_matches('`').len();
     if fence == raw.len() {
-        return ended.then_some((fence, false));
+        return (ended || fence > SPAN_BYTES).then_some((fence, false));
     }
     let mut at = fence;
     while let Some(found) = raw[at..].find('`') {
@@ -674,6 +682,14 @@ mod tests {
             &["Run pg_dump.", "Then it ends."],
         );
         check("Is it? wal_level is.", &["Is it? wal_level is."]);
+    }
+
+    #[test]
+    fn invisible_characters_hide_nothing() {
+        check(
+            "It is [P\u{200B}1: \"a\u{202E}b\"\u{2060}]. \u{FEFF}So.",
+            &["It is. <P1:ab>", "So."],
+        );
     }
 
     #[test]

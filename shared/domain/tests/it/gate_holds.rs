@@ -328,7 +328,7 @@ proptest! {
             "```\n", "~~~", "|", "| a | b |", "|---|", "- ", "* ", "**", "1. ", "#", "# ", "> ", "    ", "\t", "The default is 64 requests",
             "[P1: \"The default is 64 requests\"]", "[P1: \"The default", "[P3]", "【", "】", "†source", "［", "］", "NOT COVERED", "[NOT COVERED]",
             "and", "see", "source", "Passage 1", "e.g.", "17.2", "pg_dump.", "Word", "word", "é", "\u{1F600}", "。", "\u{301}", "!", "?", "…", "—", "{", "}", "^",
-            "NO ANSWER IN THE PASSAGES", "one row for each queue, with its length", "a[1]", "stat_queue",
+            "NO ANSWER IN THE PASSAGES", "•", "–", "：", "；", "*", "_", "\\", "&", "0", "=", "\u{200B}", "\u{202E}", "one row for each queue, with its length", "a[1]", "stat_queue",
         ]), 0..60).prop_map(|parts| parts.concat()),
         cuts in prop::collection::vec(1..9_usize, 1..6),
         end in prop::sample::select(vec![End::Complete, End::Truncated, End::Interrupted]),

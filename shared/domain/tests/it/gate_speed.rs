@@ -184,6 +184,7 @@ fn throughput() {
             format!("A [P1: \"{}", "words ".repeat(40_000)),
         ),
         ("backticks", "`a ".repeat(80_000)),
+        ("one code span", format!("A {}", "`".repeat(100_000))),
         ("one line", "word ".repeat(60_000)),
         ("dashes", "-".repeat(200_000)),
     ];
