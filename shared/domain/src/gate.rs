@@ -62,6 +62,15 @@ pub enum End {
     Interrupted,
 }
 
+/// A passage that an answer may cite.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage<'a> {
+    /// What quotes must stand in.
+    pub text: &'a str,
+    /// Where it stands: title and heading path. It tells what the passage is about and is never quoted.
+    pub heading: &'a str,
+}
+
 /// What became of a part of the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
@@ -117,17 +126,13 @@ enum Part {
 impl Gate {
     /// A gate over the passages in the order they are labelled: `P1` is the first.
     #[must_use]
-    pub fn new(passages: &[GatePassage], limits: GateLimits) -> Self {
-        let texts: Vec<&str> = passages
-            .iter()
-            .map(|passage| passage.text.as_str())
-            .collect();
+    pub fn new(passages: &[Passage<'_>], limits: GateLimits) -> Self {
+        let texts: Vec<&str> = passages.iter().map(|passage| passage.text).collect();
         Self {
             verifier: Verifier::new(&texts),
-            passages: texts.iter().map(|text| PassageWords::new(text)).collect(),
-            headings: passages
+            passages: passages
                 .iter()
-                .map(|passage| passage.heading.clone())
+                .map(|passage| PassageWords::new(passage.text, passage.heading))
                 .collect(),
             limits,
             writing: Some(Writing::default()),
@@ -428,8 +433,16 @@ mod tests {
             .collect()
     }
 
+    fn gate(texts: &[&str]) -> Gate {
+        let passages: Vec<Passage<'_>> = texts
+            .iter()
+            .map(|&text| Passage { text, heading: "" })
+            .collect();
+        Gate::new(&passages, GateLimits::default())
+    }
+
     fn rule(output: &str, step: usize, end: End) -> Vec<Ruling> {
-        let mut gate = Gate::new(&PASSAGES, GateLimits::default());
+        let mut gate = gate(&PASSAGES);
         let chars: Vec<char> = output.chars().collect();
         let mut rulings: Vec<Ruling> = chars
             .chunks(step.max(1))
@@ -866,7 +879,7 @@ mod tests {
                 false,
             ),
         ] {
-            let mut gate = Gate::new(&[passage], GateLimits::default());
+            let mut gate = gate(&[passage]);
             let mut rulings = gate.push(&format!("So it is [P1: \"{quote}\"]."));
             rulings.extend(gate.finish(End::Complete));
             assert_eq!(

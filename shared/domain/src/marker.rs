@@ -48,6 +48,7 @@ pub(crate) fn lex(text: &str, attached: bool, ended: bool) -> Lexed {
         claims: Vec::new(),
         labelled: None,
         quoting: false,
+        depth: 0,
     };
     match reader.mark(attached) {
         Ok(()) | Err(Stop::Unclosed) => Lexed::Mark {
@@ -207,6 +208,8 @@ struct Reader<'a> {
     labelled: Option<usize>,
     /// A quotation has begun.
     quoting: bool,
+    /// How many brackets stand around it.
+    depth: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -219,6 +222,7 @@ impl<'a> Reader<'a> {
             claims: Vec::new(),
             labelled: None,
             quoting: false,
+            depth: self.depth + 1,
         }
     }
 
@@ -237,10 +241,10 @@ impl<'a> Reader<'a> {
         Ok(c)
     }
 
-    /// Skips white space, which may hold one line break; a paragraph's end ends every mark.
+    /// Skips white space and emphasis, with one line break at most; a paragraph's end ends every mark.
     fn spaces(&mut self) -> Step {
         let mut breaks = 0;
-        while self.peek()?.is_whitespace() {
+        while self.peek()?.is_whitespace() || self.peek()? == '*' {
             breaks += usize::from(self.next()? == '\n');
             if breaks > 1 {
                 return Err(Stop::Broken);
@@ -264,6 +268,10 @@ impl<'a> Reader<'a> {
         }
         self.spaces()?;
         if opens(self.peek()?) {
+            const DEEPEST: usize = 4;
+            if self.depth >= DEEPEST {
+                return Err(Stop::Text);
+            }
             return self.wrapped(close);
         }
         if square {
@@ -563,6 +571,12 @@ impl<'a> Reader<'a> {
             }
             chars.next();
         }
+        let full = label.trim_end_matches('.');
+        let digits = full[1..].bytes().all(|byte| byte.is_ascii_digit());
+        if self.ended && digits && full.len() > 1 {
+            self.at = self.text.len() - (label.len() - full.len());
+            return Ok(Some(full.to_owned()));
+        }
         Err(Stop::Open)
     }
 
@@ -583,7 +597,7 @@ impl<'a> Reader<'a> {
                 quoted = true;
                 let quote = self.quote(close)?;
                 self.quoted(quote);
-            } else if matches!(c, ':' | '=') {
+            } else if matches!(c, ':' | '=' | '：') {
                 self.next()?;
                 self.spaces()?;
                 let c = self.peek()?;
@@ -731,7 +745,10 @@ impl<'a> Reader<'a> {
         let result = (|| {
             self.spaces()?;
             let mut separated = false;
-            while matches!(self.peek()?, ',' | ';' | '.' | '&' | '…') {
+            while matches!(
+                self.peek()?,
+                ',' | ';' | '.' | '&' | '…' | '，' | '；' | '、'
+            ) {
                 self.next()?;
                 separated = true;
                 self.spaces()?;
@@ -780,7 +797,7 @@ impl<'a> Reader<'a> {
             } else if c == close {
                 self.at = at;
                 return Ok(self.text[start..at].trim().to_owned());
-            } else if c == ';' {
+            } else if matches!(c, ';' | '；') {
                 self.spaces()?;
                 if self.starts_label() {
                     return Ok(self.text[start..at].trim().to_owned());
@@ -788,5 +805,155 @@ impl<'a> Reader<'a> {
             }
         }
         Err(Stop::Open)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is read at the start of `text`, as `P1:quote P2:`; `text`, `open`, `broken` or `not covered`; with what is left over.
+    fn read(text: &str, ended: bool) -> String {
+        match lex(text, false, ended) {
+            Lexed::Text => "text".to_owned(),
+            Lexed::Open => "open".to_owned(),
+            Lexed::Broken => "broken".to_owned(),
+            Lexed::NotCovered { bytes } => format!("not covered|{}", &text[bytes..]),
+            Lexed::Mark { bytes, claims } => {
+                let claims: Vec<String> = claims
+                    .iter()
+                    .map(|claim| format!("{}:{}", claim.passage, claim.quote))
+                    .collect();
+                format!("{}|{}", claims.join(" "), &text[bytes..])
+            }
+        }
+    }
+
+    fn check(cases: &[(&str, &str)]) {
+        for (text, expected) in cases {
+            assert_eq!(read(text, true), *expected, "{text:?}");
+            if expected.ends_with('|') {
+                // No shorter text is taken for something else.
+                for (at, _) in text.char_indices().skip(1) {
+                    assert_eq!(read(&text[..at], false), "open", "{:?}", &text[..at]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn c100_labels() {
+        check(&[
+            ("[P1, P2]", "P1: P2:|"),
+            ("[P1][P2]", "P1:|[P2]"),
+            ("[p1]", "P1:|"),
+            ("[ P1 ]", "P1:|"),
+            ("[P1; P2]", "P1: P2:|"),
+            ("[P1 and P2]", "P1: P2:|"),
+            ("[P1/P2]", "P1: P2:|"),
+            ("[P1 P2]", "P1: P2:|"),
+            ("[P 1]", "P1:|"),
+        ]);
+    }
+
+    #[test]
+    fn c102_forms_of_others() {
+        check(&[
+            ("\u{3010}1\u{2020}source\u{3011}", "1†source:|"),
+            ("\u{3010}P2\u{3011}", "P2:|"),
+            ("【重要】", "text"),
+            ("[1]", "1:|"),
+            ("[^1]", "^1:|"),
+            ("(P2)", "P2:|"),
+            ("[^P2]", "P2:|"),
+            ("[Source P2]", "P2:|"),
+            ("[see passage 2]", "P2:|"),
+            ("\u{FF3B}P2\u{FF3D}", "P2:|"),
+            ("\u{FF3B}\u{FF30}\u{FF12}\u{FF3D}", "P2:|"),
+            ("[1, 2]", "text"),
+            ("[0-9]", "text"),
+            ("[^a-z]", "text"),
+            ("[sic]", "text"),
+            ("(p. 5)", "text"),
+            ("(p-1)", "text"),
+            ("(P2 is meant)", "text"),
+            ("[P2P]", "P2P:|"),
+            ("[P2P networks]", "text"),
+            ("[Primary]", "text"),
+            ("(see the list)", "text"),
+            ("(", "text"),
+        ]);
+        assert_eq!(lex("[1]", true, true), Lexed::Text, "an element");
+        assert_eq!(lex("(P2)", true, true), Lexed::Text, "a call");
+    }
+
+    #[test]
+    fn c103_labels_of_no_passage_are_marks() {
+        check(&[
+            ("[P99]", "P99:|"),
+            ("[P0]", "P0:|"),
+            ("[P07]", "P07:|"),
+            ("[P-1]", "P-1:|"),
+            ("[P1.5]", "P1.5:|"),
+            ("[P184467440737095516160]", "P184467440737095516160:|"),
+        ]);
+    }
+
+    #[test]
+    fn quotes() {
+        check(&[
+            ("[P2: \"a b\"]", "P2:a b|"),
+            ("[P2: \"a b\"; P3: “c”]", "P2:a b P3:c|"),
+            ("[P2: \"a\", \"b\"]", "P2:a P2:b|"),
+            ("[P2: \"a\" and \"b\"]", "P2:a P2:b|"),
+            (
+                "[P2: \"a; b: [c] (d) \"e\" f\"]",
+                "P2:a; b: [c] (d) \"e\" f|",
+            ),
+            ("[P2: \"a[\"x\"] b\"]", "P2:a[\"x\"] b|"),
+            ("[P2: \"f(P1, x) of a[P1]\"]", "P2:f(P1, x) of a[P1]|"),
+            ("[P2: a b [c]; P3: d]", "P2:a b [c] P3:d|"),
+            ("[P2: 'it''s']", "P2:it''s|"),
+            ("[\"a b\" P2]", "P2:a b|"),
+            ("[\"a\", \"b\"]", "text"),
+            ("[P2, Table 3: \"a b\"]", "P2:a b|"),
+            ("[P2: \"a\nb\"]", "P2:a\nb|"),
+            ("([P1: \"a\"], [P2: \"b\"])", "P1:a P2:b|"),
+            ("([P1] is meant)", "text"),
+            ("[**P1**: *\"a b\"*]", "P1:a b|"),
+            ("【P1：“a b”；P2：“c”】", "P1:a b P2:c|"),
+        ]);
+    }
+
+    #[test]
+    fn marks_without_an_end() {
+        for (text, expected) in [
+            ("[", "broken"),
+            ("[P", "broken"),
+            ("[P1", "P1:|"),
+            ("[P1: \"ab", "broken"),
+            ("[P1: \"ab\"", "P1:ab|"),
+            ("[P1: \"ab\".\nNext", "P1:ab|.\nNext"),
+            ("[P1: \"ab. Next [P2: \"c\"]", "broken"),
+            ("[P1: \"ab\n\nNext\"]", "broken"),
+            ("[P1: ab", "broken"),
+            ("【1†sou", "broken"),
+        ] {
+            assert_eq!(read(text, true), expected, "{text:?}");
+        }
+        let long = format!("[P1: \"{}", "word ".repeat(MARK_CHARS / 5));
+        assert_eq!(read(&long, false), "broken", "too long to wait for");
+    }
+
+    #[test]
+    fn the_note_that_something_is_not_covered() {
+        check(&[
+            ("[NOT COVERED]", "not covered|"),
+            ("[not-covered: the rest]", "not covered|"),
+            ("[notcovered]", "not covered|"),
+            ("([Not Covered])", "not covered|"),
+            ("[not coveredness]", "text"),
+            ("[nothing]", "text"),
+        ]);
     }
 }

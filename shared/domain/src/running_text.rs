@@ -93,6 +93,9 @@ impl RunningText {
             self.skipping = c != '\n';
             return;
         }
+        if is_invisible(c) {
+            return;
+        }
         if self.raw.is_empty() && c != '`' && !marker::opens(c) {
             return self.visible(c, out);
         }
@@ -306,7 +309,7 @@ impl RunningText {
         if matches!(c, '.' | ',' | ';' | '。') && ends_in_stop(&self.text) {
             return false;
         }
-        if c == '"' && self.text.matches('"').count() % 2 == 0 {
+        if c == '"' && self.text.matches('"').count().is_multiple_of(2) {
             return true;
         }
         self.trim_end();
@@ -399,6 +402,12 @@ impl RunningText {
         } else {
             without_emphasis(without_lead(text.trim()))
         };
+        // `Sources: [P1]` says nothing by itself.
+        let text = if holds_leads_only(&text) {
+            String::new()
+        } else {
+            text
+        };
         if text.is_empty() && claims.is_empty() && fault.is_none() && !not_covered {
             return;
         }
@@ -414,11 +423,16 @@ impl RunningText {
     }
 }
 
+/// Characters that would hide a mark or turn text around: zero-width spaces and bidirectional controls.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
+}
+
 /// The bytes of the code span at the start of `raw`, or of backticks that begin none; nothing while it may go on.
 fn span(raw: &str, ended: bool) -> Option<(usize, bool)> {
     let fence = raw.len() - raw.trim_start_matches('`').len();
     if fence == raw.len() {
-        return ended.then_some((fence, false));
+        return (ended || fence > SPAN_BYTES).then_some((fence, false));
     }
     let mut at = fence;
     while let Some(found) = raw[at..].find('`') {
@@ -491,6 +505,10 @@ fn holds_leads_only(text: &str) -> bool {
                 "see"
                     | "source"
                     | "sources"
+                    | "reference"
+                    | "references"
+                    | "citation"
+                    | "citations"
                     | "cf"
                     | "from"
                     | "also"
@@ -578,4 +596,139 @@ fn without_emphasis(text: &str) -> String {
         rest = &rest[c.len_utf8()..];
     }
     out.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sentences of `text` as `text <P1:quote> !fault`.
+    fn sentences(text: &str, cut: bool) -> Vec<String> {
+        let mut running = RunningText::default();
+        let mut out = Vec::new();
+        text.chars().for_each(|c| running.push(c, &mut out));
+        running.finish(cut, &mut out);
+        out.iter()
+            .map(|part| {
+                let mut line = part.text.clone();
+                for claim in &part.claims {
+                    line += &format!(" <{}:{}>", claim.passage, claim.quote);
+                }
+                if let Some(fault) = part.fault {
+                    line += &format!(" !{fault:?}");
+                }
+                line
+            })
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(sentences(text, false), expected, "{text:?}");
+    }
+
+    #[test]
+    fn marks_go_with_the_sentence_before_them() {
+        check(
+            "A is so [P1: \"a b\"]. B is. [P2] [P3]. \"C\" is [P4]",
+            &["A is so. <P1:a b>", "B is. <P2:> <P3:>", "\"C\" is <P4:>"],
+        );
+        check("[P1] A is so. B is.", &["A is so. <P1:>", "B is."]);
+        check("A is so.[P1: \"a\"] B is.", &["A is so. <P1:a>", "B is."]);
+        check(
+            "A is [P1], and B [P2] or [P3]; C.",
+            &["A is, and B; C. <P1:> <P2:> <P3:>"],
+        );
+        check(
+            "As said in [P1] and so on.",
+            &["As said in and so on. <P1:>"],
+        );
+    }
+
+    #[test]
+    fn a_quotation_beside_a_bare_mark_is_its_quote() {
+        check(
+            "It says \"a soft limit here\" [P1].",
+            &["It says \"a soft limit here\". <P1:a soft limit here>"],
+        );
+        check(
+            "It bends [P1]: “a soft limit here”.",
+            &["It bends: “a soft limit here”. <P1:a soft limit here>"],
+        );
+        check("It says \"soft\" [P1].", &["It says \"soft\". <P1:>"]);
+        check(
+            "It's a dog's life, isn't it [P1].",
+            &["It's a dog's life, isn't it. <P1:>"],
+        );
+    }
+
+    #[test]
+    fn code_is_never_a_mark_and_never_changed() {
+        check(
+            "Use `a[P1]  **x**. So` and `` `[P2]` ``. B.",
+            &["Use `a[P1]  **x**. So` and `` `[P2]` ``.", "B."],
+        );
+        check("An open ` [P1].", &["An open `. <P1:>"]);
+    }
+
+    #[test]
+    fn stops_that_end_nothing() {
+        check(
+            "In 17.2, e.g. Pages (see there. It is short) vs. Rows of pg_catalog.pg_class.",
+            &["In 17.2, e.g. Pages (see there. It is short) vs. Rows of pg_catalog.pg_class."],
+        );
+        check(
+            "Run pg_dump. Then it ends.",
+            &["Run pg_dump.", "Then it ends."],
+        );
+        check("Is it? wal_level is.", &["Is it? wal_level is."]);
+    }
+
+    #[test]
+    fn invisible_characters_hide_nothing() {
+        check(
+            "It is [P\u{200B}1: \"a\u{202E}b\"\u{2060}]. \u{FEFF}So.",
+            &["It is. <P1:ab>", "So."],
+        );
+    }
+
+    #[test]
+    fn a_cut_shows_what_was_complete() {
+        let cut = |text: &str| sentences(text, true);
+        assert_eq!(cut("A is so. B is"), ["A is so.", "B is !Unfinished"]);
+        assert_eq!(cut("A is so. B is."), ["A is so.", "B is."]);
+        assert_eq!(cut("A is so [P1"), ["A is so !Unfinished"]);
+        assert_eq!(cut("A is so. [P1"), ["A is so."]);
+        assert_eq!(cut("A is 1."), ["A is 1. !Unfinished"]);
+        assert_eq!(cut("A is 1. "), ["A is 1."]);
+        assert_eq!(cut("A is, e.g."), ["A is, e.g. !Unfinished"]);
+        assert_eq!(cut("A is (B is."), ["A is (B is."]);
+        assert_eq!(cut("Use `a"), ["Use !Unfinished"]);
+        assert_eq!(cut("The list:"), ["The list: !Unfinished"]);
+    }
+
+    #[test]
+    fn a_mark_without_an_end_removes_its_line() {
+        check("A [P1: \"abc. B is so.\nC is.", &["A !Unreadable", "C is."]);
+        check("A [P1 and so on. B is.", &["A and so on. <P1:>", "B is."]);
+        check(
+            "A [P1: \"abc [P2: \"def\"]. B is.\nC is.",
+            &["A !Unreadable", "C is."],
+        );
+    }
+
+    #[test]
+    fn emphasis_is_layout() {
+        check(
+            "**A** is **so**, 2**3 and 2 ** 3.",
+            &["A is so, 2**3 and 2 ** 3."],
+        );
+        check("**A** is `**so**`.", &["A is `**so**`."]);
+        assert!(
+            is_title("**Checkpoints**")
+                && is_title("**Checkpoints:**")
+                && is_title("**Checkpoints**:")
+        );
+        assert!(!is_title("**Checkpoints.**") && !is_title("**A** and **B**"));
+    }
 }

@@ -113,3 +113,99 @@ fn before(units: &[Unit], at: usize) -> Cover {
         Cover::Nobody
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Units written as `p1+` a paragraph's sentence that cites, `i2` an item, `r3` a row, `l4` a listing, `a5` citations that stand
+    /// alone; `:` leads in. The number is the block; items and rows of neighbouring blocks are one group.
+    fn units(text: &str) -> Vec<Unit> {
+        let mut units: Vec<Unit> = Vec::new();
+        for word in text.split(' ') {
+            let kind = match &word[..1] {
+                "i" => PlaceKind::Item,
+                "r" => PlaceKind::Row,
+                "l" => PlaceKind::Listing,
+                _ => PlaceKind::Paragraph,
+            };
+            let block = word[1..]
+                .trim_end_matches(['+', ':'])
+                .parse()
+                .expect("a number");
+            let alone = word.starts_with('a');
+            let goes_on = matches!(kind, PlaceKind::Item | PlaceKind::Row);
+            let same =
+                |last: &Unit| last.place.block == block || goes_on && last.place.kind == kind;
+            let group = units
+                .last()
+                .map_or(0, |last| last.place.group + usize::from(!same(last)));
+            let place = Place {
+                group,
+                block,
+                kind,
+                leads_in: word.ends_with(':'),
+            };
+            units.push(Unit {
+                place,
+                cites: alone || word.contains('+'),
+                alone,
+            });
+        }
+        units
+    }
+
+    /// Who covers each unit: a position, `=` itself, `-` nobody, `?` open.
+    #[track_caller]
+    fn check(text: &str, ended: bool, expected: &str) {
+        let units = units(text);
+        let covers: Vec<String> = (0..units.len())
+            .map(|at| match cover(&units, at, ended) {
+                Cover::Own => "=".to_owned(),
+                Cover::By(lender) => lender.to_string(),
+                Cover::Nobody => "-".to_owned(),
+                Cover::Open => "?".to_owned(),
+            })
+            .collect();
+        assert_eq!(covers.join(" "), expected, "{text:?}");
+    }
+
+    #[test]
+    fn a_citation_covers_the_uncited_before_it_in_its_paragraph() {
+        check("p1 p1 p1+ p1", true, "2 2 = -");
+        check("p1 p2+", true, "- =");
+        check("i1 i1+ i2 i3+", true, "1 = - =");
+        check("p1 p1", false, "? ?");
+    }
+
+    #[test]
+    fn alone_it_covers_the_block_before_it() {
+        check("p1 p1 a2 p3", true, "2 2 = -");
+        check("p1+ p1 a2", true, "= - =");
+        check("i1 i2 a3", true, "2 2 =");
+        check("i1 i2+ a3", true, "- = =");
+        check("r1 r2 a3", true, "2 2 =");
+        check("l1 a2 l3", true, "1 = -");
+    }
+
+    #[test]
+    fn a_lead_in_and_what_it_leads_in_cover_each_other() {
+        check("p1: i2 i3+ i4", true, "2 - = -");
+        check("p1+: i2 i3 p4", true, "= 0 0 -");
+        check("p1+ i2 i3", true, "= - -");
+        check("p1: i2 i3", false, "? ? ?");
+        check("p1: i2 a3", true, "2 2 =");
+        check("p1: p2+", true, "- =");
+        check("p1 p1: i2+", true, "- 2 =");
+    }
+
+    #[test]
+    fn a_listing_is_covered_from_below_or_above() {
+        check("p1+ l2 p3", true, "= 0 -");
+        check("p1+: l2 a3", true, "= 2 =");
+        check("p1: l2 a3", true, "2 2 =");
+        check("p1 l2 p3+", true, "- - =");
+        check("p1+ l2", false, "= ?");
+        check("p1: l2", true, "- -");
+    }
+}

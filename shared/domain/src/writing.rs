@@ -652,3 +652,155 @@ fn classify(line: &str, may_be_listing: bool, ended: bool) -> Option<Line> {
         _ => Some(text),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is read, as `g0 b1 Item text <P1>`; `:` after the sort leads in.
+    fn read(text: &str, step: usize) -> Vec<String> {
+        let mut writing = Writing::default();
+        let chars: Vec<char> = text.chars().collect();
+        let mut written: Vec<Written> = chars
+            .chunks(step)
+            .flat_map(|delta| writing.push(&delta.iter().collect::<String>()))
+            .collect();
+        written.extend(writing.finish(false));
+        written.iter().map(line).collect()
+    }
+
+    fn line(written: &Written) -> String {
+        let (place, text, citations) = match written {
+            Written::Sentence { claimed, place, .. } => {
+                (place, claimed.text.as_str(), &claimed.citations)
+            }
+            Written::Alone { citations, place } => (place, "alone", citations),
+            Written::NotCovered => return "not covered".to_owned(),
+            Written::NoAnswer => return "no answer".to_owned(),
+        };
+        let labels: String = citations
+            .iter()
+            .map(|claim| format!(" <{}>", claim.passage))
+            .collect();
+        let colon = if place.leads_in { ":" } else { "" };
+        format!(
+            "g{} b{} {:?}{colon} {text}{labels}",
+            place.group, place.block, place.kind
+        )
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        for step in [1, 3, text.len().max(1)] {
+            assert_eq!(read(text, step), expected, "{text:?} cut every {step}");
+        }
+    }
+
+    #[test]
+    fn paragraphs_and_lists() {
+        check(
+            "# Title\n\nOne is\nso [P1]. Two:\n- a [P1]\n  goes on\n\n  More.\n* b\n\n2) c\n\nThree\n***\nFour",
+            &[
+                "g2 b2 Paragraph One is so. <P1>",
+                "g2 b2 Paragraph: Two:",
+                "g3 b3 Item a goes on <P1>",
+                "g3 b4 Item More.",
+                "g3 b5 Item b",
+                "g3 b6 Item c",
+                "g4 b7 Paragraph Three",
+                "g5 b8 Paragraph Four",
+            ],
+        );
+    }
+
+    #[test]
+    fn c104_listings_are_unchanged() {
+        let code = "SELECT ARRAY[P1];  a[P1] := 1;\n\n\tx  ( )  [P9: \"y\"] | # - 【1†s】";
+        check(
+            &format!("```sql\n{code}\n```\n[P1]\nNext"),
+            &[
+                &format!("g1 b1 Listing {code}"),
+                "g2 b2 Paragraph alone <P1>",
+                "g3 b3 Paragraph Next",
+            ],
+        );
+        check(
+            &format!("~~~~\n```\n{code}\n~~~~ ([P1])"),
+            &[
+                &format!("g1 b1 Listing ```\n{code}"),
+                "g2 b2 Paragraph alone <P1>",
+            ],
+        );
+        check(
+            "A:\n\n    x[P1]\n\n      y\nB",
+            &[
+                "g1 b1 Paragraph: A:",
+                "g2 b2 Listing x[P1]\n\n  y",
+                "g3 b3 Paragraph B",
+            ],
+        );
+        check(
+            "1. A:\n   ```\n   x\n     y\n   ```\n   [P1]\n2. B",
+            &[
+                "g1 b1 Item: A:",
+                "g2 b2 Listing x\n  y",
+                "g3 b3 Item alone <P1>",
+                "g3 b4 Item B",
+            ],
+        );
+        check("```\nx", &["g1 b1 Listing x"]);
+        check("A ```x``` b", &["g1 b1 Paragraph A ```x``` b"]);
+        check("```x``` b", &["g1 b1 Paragraph ```x``` b"]);
+    }
+
+    #[test]
+    fn tables() {
+        check(
+            "|a|b|\n|:-|-:|\n| c `|` d | e [P1: \"x|y\"] |\n| f | | [P2] |\nAfter",
+            &[
+                "g1 b2 Row c `|` d | e <P1>",
+                "g1 b3 Row f <P2>",
+                "g2 b4 Paragraph After",
+            ],
+        );
+        check("| a | b |", &["g1 b2 Row a | b"]);
+    }
+
+    #[test]
+    fn line_ends_of_every_kind() {
+        let expected = ["g1 b1 Paragraph A.", "g2 b2 Item b", "g2 b3 Item c"];
+        for end in ["\n", "\r\n", "\r"] {
+            check(&format!("A.{end}{end}- b{end}- c{end}"), &expected);
+        }
+    }
+
+    #[test]
+    fn a_line_that_looks_like_layout_but_is_text() {
+        for text in [
+            "-1 is a number",
+            "17.2 is a version",
+            "--clean is an option",
+            "#1 is a number",
+            "*a* is b",
+            "2024. That was it",
+        ] {
+            let read = read(text, 1);
+            assert!(read[0].starts_with("g1 b1 Paragraph"), "{read:?}");
+        }
+        check("**Title**\n\n---\n\n- - -\n===\n", &[]);
+        check("Sources: [P1], [P2]", &["g1 b1 Paragraph alone <P1> <P2>"]);
+    }
+
+    #[test]
+    fn notes() {
+        check(
+            "A [P1]. [NOT COVERED]",
+            &["g1 b1 Paragraph A. <P1>", "not covered"],
+        );
+        check("NO ANSWER IN THE PASSAGES", &["no answer"]);
+        check(
+            "There is no answer in the passages.",
+            &["g1 b1 Paragraph There is no answer in the passages."],
+        );
+    }
+}
