@@ -3,10 +3,8 @@
 //! Whatever is missing here fails before anything is read or embedded, with the name of the setting.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use adapters::dynamodb::{Table, ensure_table};
-use adapters::model::Embedder;
 use adapters::postgres::connect::{DatabaseUrl, connect};
 use adapters::postgres::migrate as schema;
 use adapters::sources::Manifest;
@@ -27,7 +25,7 @@ pub(crate) async fn context(config: &Config) -> anyhow::Result<IngestContext> {
     Ok(IngestContext {
         database: database(config)?,
         table: table(config).await?,
-        embedder: embedder(config)?,
+        embedder: app::context::embedder(&config.models)?,
         progress: progress::for_stderr(),
         limits: IngestLimits::default(),
     })
@@ -55,16 +53,4 @@ async fn table(config: &Config) -> anyhow::Result<Table> {
             .context("create the local table")?;
     }
     Ok(table)
-}
-
-#[cfg(feature = "local")]
-fn embedder(config: &Config) -> anyhow::Result<Arc<dyn Embedder>> {
-    let model = adapters::local_model::LocalModel::load(&config.models.model_dir)
-        .context("load the sentence model (MODEL_DIR)")?;
-    Ok(Arc::new(model))
-}
-
-#[cfg(not(feature = "local"))]
-fn embedder(_: &Config) -> anyhow::Result<Arc<dyn Embedder>> {
-    anyhow::bail!("EMBEDDER is local, but this program was built without the feature `local`")
 }

@@ -929,13 +929,20 @@ mod tests {
         let models = read(&[own, ("GENERATOR", "openai"), ("CHAT_MODEL", "smollm2:135m")])
             .unwrap()
             .models;
-        assert_eq!(models.embedder, Embedder::Local, "without a key all else is local");
+        assert_eq!(
+            models.embedder,
+            Embedder::Local,
+            "without a key all else is local"
+        );
         let server = Server {
             key: None,
             base_url: "http://127.0.0.1:8080/v1".into(),
         };
         let model = "smollm2:135m".into();
-        assert_eq!(models.generator, Generator::OpenAi(RemoteModel { server, model }));
+        assert_eq!(
+            models.generator,
+            Generator::OpenAi(RemoteModel { server, model })
+        );
     }
 
     #[test]
@@ -944,14 +951,26 @@ mod tests {
         let key = ("OPENAI_API_KEY", "sk-1");
         let unknown = ("EMBEDDING_MODEL", "nomic-embed-text");
         let error = read(&[openai, key, unknown]).unwrap_err().to_string();
-        assert!(error.contains("EMBEDDING_DIMENSIONS") && error.contains("nomic"), "{error}");
+        assert!(
+            error.contains("EMBEDDING_DIMENSIONS") && error.contains("nomic"),
+            "{error}"
+        );
         for (settings, width, sent) in [
             (&[unknown, ("EMBEDDING_DIMENSIONS", "768")][..], 768, false),
             (&[("EMBEDDING_DIMENSIONS", "512")][..], 512, true),
-            (&[("EMBEDDING_MODEL", "text-embedding-3-large")][..], 3072, false),
+            (
+                &[("EMBEDDING_MODEL", "text-embedding-3-large")][..],
+                3072,
+                false,
+            ),
         ] {
             let settings: Vec<_> = [openai, key].iter().chain(settings).copied().collect();
-            let Embedder::OpenAi { dimensions, shortened, .. } = read(&settings).unwrap().models.embedder else {
+            let Embedder::OpenAi {
+                dimensions,
+                shortened,
+                ..
+            } = read(&settings).unwrap().models.embedder
+            else {
                 panic!("not the provider's");
             };
             assert_eq!((dimensions, shortened), (width, sent));
@@ -968,7 +987,10 @@ mod tests {
         ])
         .unwrap_err()
         .to_string();
-        assert!(error.contains("EMBEDDING_DIMENSIONS") && error.contains("4000"), "{error}");
+        assert!(
+            error.contains("EMBEDDING_DIMENSIONS") && error.contains("4000"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -16,8 +16,8 @@ use adapters::postgres::connect::{ConnectError, DatabaseUrl, connect};
 use adapters::postgres::document::get_document;
 use adapters::postgres::retrieve;
 use adapters::provider::{
-    ApiKey, BaseUrl, BatchLimits, ChatModel, ChatReranker, CohereReranker, OpenAiEmbedder, Provider,
-    RetryPolicy, Timeouts, Width,
+    ApiKey, BaseUrl, BatchLimits, ChatModel, ChatReranker, CohereReranker, OpenAiEmbedder,
+    Provider, RetryPolicy, Timeouts, Width,
 };
 use anyhow::{Context as _, anyhow};
 use domain::cost::Prices;

@@ -157,7 +157,12 @@ mod tests {
 
     #[test]
     fn other_text_passes_whole() {
-        for text in ["", "q7f3", "The default is 1 GB. q7f3k9", "Ω q7f3k9x2m5r8t1w5 😀"] {
+        for text in [
+            "",
+            "q7f3",
+            "The default is 1 GB. q7f3k9",
+            "Ω q7f3k9x2m5r8t1w5 😀",
+        ] {
             assert_eq!(passed([text]), (text.to_owned(), false));
         }
         assert_eq!(

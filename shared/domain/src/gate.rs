@@ -19,23 +19,14 @@ use crate::citation::{
 use crate::evidence::PassageWords;
 use crate::scope::{self, Cover, Unit};
 use crate::support::{self, Evidence, Unsupported};
-use crate::writing::{Writing, WritingFault, Written};
 pub use crate::writing::{NO_ANSWER, NOT_COVERED};
+use crate::writing::{Writing, WritingFault, Written};
 
 /// Sentences that wait for what covers them; more are not covered.
 pub const HELD: usize = 48;
 
 /// Units kept behind the first that waits, so that a lead-in can cover what it leads in.
 const BEHIND: usize = 16;
-
-/// A passage that may be cited.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GatePassage {
-    /// Its words, in which quotes are found.
-    pub text: String,
-    /// Title and heading path, which speak for it but cannot be quoted.
-    pub heading: String,
-}
 
 /// How much of an answer is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +87,6 @@ pub enum Ruling {
 pub struct Gate {
     verifier: Verifier,
     passages: Vec<PassageWords>,
-    headings: Vec<String>,
     limits: GateLimits,
     writing: Option<Writing>,
     /// What was written, from a little behind the first that waits.
@@ -285,7 +275,7 @@ impl Gate {
             Checked::Shown { sentence } => sentence,
             Checked::Removed { reason, .. } => return Err(reason),
         };
-        supported(&sentence, &self.passages, &self.headings)?;
+        supported(&sentence, &self.passages)?;
         Ok(sentence)
     }
 
@@ -321,17 +311,13 @@ impl Gate {
 }
 
 /// Whether the cited passages support what a sentence with valid citations says; see [`crate::support`].
-fn supported(
-    sentence: &VerifiedSentence,
-    passages: &[PassageWords],
-    headings: &[String],
-) -> Result<(), RemovalReason> {
+fn supported(sentence: &VerifiedSentence, passages: &[PassageWords]) -> Result<(), RemovalReason> {
     let evidence: Vec<Evidence<'_>> = sentence
         .citations()
         .iter()
         .map(|citation| Evidence {
             passage: passages[citation.passage()].text(),
-            heading: &headings[citation.passage()],
+            heading: passages[citation.passage()].heading(),
             quote: citation.quote(),
         })
         .collect();

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use domain::canary::CanaryGuard;
 use domain::citation::{Checked, Citation, RemovalReason, VerifiedSentence, Verifier};
 use domain::fragment::Page;
-use domain::gate::{End, Gate, GateLimits, GatePassage, Ruling};
+use domain::gate::{End, Gate, GateLimits, Passage, Ruling};
 use tokio::time::Instant;
 
 use super::event::{self, CitationCounts, Event};
@@ -95,12 +95,18 @@ async fn as_written(
         model,
         canary,
     } = written;
-    let passages: Vec<GatePassage> = ranked
+    let headings: Vec<String> = ranked
         .passages
         .iter()
-        .map(|scored| GatePassage {
-            text: scored.evidence.text.clone(),
-            heading: scored.evidence.heading.join(" › "),
+        .map(|scored| scored.evidence.heading.join(" › "))
+        .collect();
+    let passages: Vec<Passage<'_>> = ranked
+        .passages
+        .iter()
+        .zip(&headings)
+        .map(|(scored, heading)| Passage {
+            text: &scored.evidence.text,
+            heading,
         })
         .collect();
     let mut gate = Gate::new(&passages, GateLimits { words: MOST_WORDS });
@@ -115,7 +121,10 @@ async fn as_written(
                 }
                 answer.rule(gate.push(&text), run).await?;
                 if guard.leaked() {
-                    tracing::warn!(question.id = run.request_id(), "the model recited its rules");
+                    tracing::warn!(
+                        question.id = run.request_id(),
+                        "the model recited its rules"
+                    );
                     break End::Interrupted;
                 }
                 if gate.is_full() {
@@ -182,7 +191,11 @@ impl Answer {
         Ok(())
     }
 
-    async fn shown(&mut self, sentence: &VerifiedSentence, run: &mut Run<'_>) -> Result<(), Stopped> {
+    async fn shown(
+        &mut self,
+        sentence: &VerifiedSentence,
+        run: &mut Run<'_>,
+    ) -> Result<(), Stopped> {
         let verified = &mut self.verified;
         self.words += words(sentence);
         verified.citations.verified += sentence.citations().len();
