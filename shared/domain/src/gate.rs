@@ -237,19 +237,17 @@ impl Gate {
             Part::Alone { citations, .. } => (citations, claimed.text.as_str()),
             _ => return Err(RemovalReason::NoCitation),
         };
+        // A listing's names say more than its words, and are asked for below.
         let is_code = claimed.kind == ShownAs::Code;
+        let covers = |claim: &ClaimedCitation| {
+            self.verifier.verify(claim).is_ok_and(|citation| {
+                is_code || self.passages[citation.passage()].speaks_of(&claimed.text)
+            })
+        };
         let citations: Vec<ClaimedCitation> = citations
             .iter()
             .map(|claim| self.with_quote(claim, lender_text))
-            .filter(|claim| {
-                // A listing's names are checked below, and its reason is then told.
-                let speaks = |citation: &crate::citation::Citation| {
-                    is_code || self.passages[citation.passage()].speaks_of(&claimed.text)
-                };
-                self.verifier
-                    .verify(claim)
-                    .is_ok_and(|citation| speaks(&citation))
-            })
+            .filter(covers)
             .collect();
         let claimed = ClaimedSentence {
             citations,
