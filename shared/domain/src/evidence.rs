@@ -72,7 +72,7 @@ impl PassageWords {
     }
 
     /// The passage's words that `sentence` is made of: its longest run that stands in the passage, if that is half of it or
-    /// more; with the passage's sentence around it when it is short.
+    /// more and the passage speaks of the rest; with the passage's sentence around it when it is short.
     #[must_use]
     pub fn quote_for(&self, sentence: &str) -> Option<&str> {
         let wanted: Vec<String> = words(sentence)
@@ -94,7 +94,8 @@ impl PassageWords {
                 }
             }
         }
-        if best.len() < RUN_WORDS || best.len() * 2 < wanted.len() {
+        let is_chance = best.len() < RUN_WORDS || best.len() * 2 < wanted.len();
+        if is_chance || !self.speaks_of(sentence) {
             return None;
         }
         let mut quote = self.words[best.start].1.start..self.words[best.end - 1].1.end;
@@ -413,6 +414,7 @@ mod tests {
                 "It is 1 GB, and that is far more than anybody would want.",
                 None,
             ),
+            ("The default is 2 GB.", None),
             ("Yes.", None),
             ("", None),
         ] {

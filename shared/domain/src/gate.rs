@@ -245,19 +245,17 @@ impl Gate {
             Part::Alone { citations, .. } => (citations, claimed.text.as_str()),
             _ => return Err(RemovalReason::NoCitation),
         };
+        // A listing's names say more than its words, and are asked for below.
         let is_code = claimed.kind == ShownAs::Code;
+        let covers = |claim: &ClaimedCitation| {
+            self.verifier.verify(claim).is_ok_and(|citation| {
+                is_code || self.passages[citation.passage()].speaks_of(&claimed.text)
+            })
+        };
         let citations: Vec<ClaimedCitation> = citations
             .iter()
             .map(|claim| self.with_quote(claim, lender_text))
-            .filter(|claim| {
-                // A listing's names are checked below, and its reason is then told.
-                let speaks = |citation: &crate::citation::Citation| {
-                    is_code || self.passages[citation.passage()].speaks_of(&claimed.text)
-                };
-                self.verifier
-                    .verify(claim)
-                    .is_ok_and(|citation| speaks(&citation))
-            })
+            .filter(covers)
             .collect();
         let claimed = ClaimedSentence {
             citations,
@@ -465,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn c100_c102_labels_in_every_form() {
+    fn c100_c102_c103_labels_in_every_form() {
         let soft = "This is a soft limit; WAL size can exceed max_wal_size";
         for (mark, shown) in [
             ("[P3]", "[P3]"),
@@ -515,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_in_every_form() {
+    fn c120_quotes_in_every_form() {
         for mark in [
             "[P3: \"This is a soft limit\"]",
             "[P3: “This is a soft limit”]",
@@ -782,7 +780,7 @@ mod tests {
     }
 
     #[test]
-    fn c120_to_c144_quotes_hold_or_not_as_the_verifier_says() {
+    fn c121_to_c144_quotes_hold_or_not_as_the_verifier_says() {
         for (passage, quote, holds) in [
             // C121, C123
             (
@@ -1066,5 +1064,25 @@ mod tests {
             &format!("限界は柔らかい{q}。次も同じ{q}。"),
             &["限界は柔らかい。 [P3]", "次も同じ。 [P3]"],
         );
+    }
+
+    #[test]
+    fn a_sentence_waits_no_longer_than_it_must() {
+        let mut gate = gate(&PASSAGES);
+        let mut shown = |delta: &str| lines(&gate.push(delta)).len();
+        assert_eq!(
+            shown("It bends [P3: \"This is a soft limit\"]. "),
+            0,
+            "a second mark may follow"
+        );
+        assert_eq!(shown("I"), 1, "a letter begins the next sentence");
+        assert_eq!(shown("t bends [P3: \"This is a soft limit\"].\n"), 0);
+        assert_eq!(shown("\n"), 1, "a paragraph ends its last sentence");
+        assert_eq!(
+            shown("The limit is soft. It bends."),
+            0,
+            "the paragraph may cite at its end"
+        );
+        assert_eq!(shown(" [P3: \"This is a soft limit\"]\n\n"), 2);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The prompt asks for `[P2: "exact words"]`; what comes is also `[P1, P2]`, `(P2)`, `[^P2]`, `[Source P2]`, `["exact words", P2]`,
 //! `［P2］`, `【1†source】`, quotes in any marks and with brackets inside. A mark is read from what has arrived so far and
-//! is [`Lexed::Open`] until no later character can change it, so that nothing of a mark is ever taken for text. What it claims
+//! is left open until no later character can change it, so that nothing of a mark is ever taken for text. What it claims
 //! is not judged here: [`crate::citation`] does. [`crate::writing`] is the caller.
 
 use crate::citation::ClaimedCitation;
@@ -572,8 +572,9 @@ impl<'a> Reader<'a> {
             chars.next();
         }
         let full = label.trim_end_matches('.');
-        let digits = full[1..].bytes().all(|byte| byte.is_ascii_digit());
-        if self.ended && digits && full.len() > 1 {
+        let is_number = full.ends_with(|c: char| c.is_ascii_digit())
+            && !full[1..].contains(|c: char| c.is_alphabetic() || c == '_');
+        if self.ended && is_number {
             self.at = self.text.len() - (label.len() - full.len());
             return Ok(Some(full.to_owned()));
         }
@@ -937,6 +938,8 @@ mod tests {
             ("[P1: \"ab. Next [P2: \"c\"]", "broken"),
             ("[P1: \"ab\n\nNext\"]", "broken"),
             ("[P1: ab", "broken"),
+            ("[P1.1. And", "P1.1:|. And"),
+            ("[P1.1.", "P1.1:|."),
             ("【1†sou", "broken"),
         ] {
             assert_eq!(read(text, true), expected, "{text:?}");

@@ -747,6 +747,16 @@ const LAYOUTS: &[Layout] = &[
                 .collect(),
         )
     }),
+    ("bare labels on the passage's words", |source, label| {
+        (
+            join(source, " ", |_, _, quote| format!("{quote} [{label}].")),
+            source
+                .facts
+                .iter()
+                .map(|(_, quote)| format!("{}.", quote.trim_end_matches('.')))
+                .collect(),
+        )
+    }),
     ("other brackets and several marks", |source, label| {
         (
             join(source, " ", |n, text, quote| match n % 4 {

@@ -280,7 +280,10 @@ fn holds_mark(text: &str, written: &str) -> bool {
         })
     };
     let labels = ["[P1", "[P9", "[p3", "（P1", "［P1"];
-    let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+    let squeeze = |text: &str| {
+        let visible = |c: &char| !c.is_whitespace() && !matches!(c, '\u{200B}' | '\u{202E}');
+        text.chars().filter(visible).collect::<String>()
+    };
     let squeezed = squeeze(written);
     let leftovers = ["[ ]", "( )", "()", "[]"];
     labels.iter().any(label)
