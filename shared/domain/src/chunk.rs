@@ -34,6 +34,8 @@ pub struct Chunk {
     pub tokens: usize,
     /// Stable anchors inside the chunk, as (scalar offset into `text`, id), ascending.
     pub anchors: Vec<(usize, String)>,
+    /// Whether the text begins inside a sentence, which stands whole in the chunk before: an overlap that came to its limit.
+    pub torn_head: bool,
     /// The blocks (or parts of blocks) that make up `text`, as scalar ranges, ascending and without overlap.
     pub spans: Vec<Span>,
 }
@@ -579,8 +581,21 @@ impl<'a> Layout<'a> {
             text,
             page_offset: page_offset.unwrap_or_default(),
             anchors,
+            torn_head: self.is_torn(cut.range.start),
             spans,
         }
+    }
+
+    /// Whether `start` lies inside a sentence of running text.
+    fn is_torn(&self, start: usize) -> bool {
+        self.placed.iter().any(|placed| {
+            matches!(placed.block.kind, BlockKind::Prose | BlockKind::ListItem)
+                && placed.range.start < start
+                && start < placed.range.end
+                && !prose_sentences(&self.text[placed.range.clone()])
+                    .into_iter()
+                    .any(|unit| placed.range.start + unit.start == start)
+        })
     }
 }
 

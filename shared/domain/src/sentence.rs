@@ -47,7 +47,7 @@ const LONG_ROW_WORDS: usize = 40;
 /// a list item `CREATE TABLE`.
 const TERM_WORDS: usize = 4;
 
-/// The sentences of `chunk`, ascending.
+/// The sentences of `chunk`, ascending. What its torn head leaves of a sentence is none: it would say something else.
 #[must_use]
 pub fn split(chunk: &Chunk) -> Vec<Sentence> {
     let offsets = ScalarOffsets::new(&chunk.text);
@@ -65,6 +65,9 @@ pub fn split(chunk: &Chunk) -> Vec<Sentence> {
                 });
             }
         }
+    }
+    if chunk.torn_head && sentences.first().is_some_and(|first| first.start == 0) {
+        sentences.remove(0);
     }
     sentences
 }

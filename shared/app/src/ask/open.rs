@@ -13,6 +13,7 @@ use adapters::model::{ModelError, checked};
 use adapters::postgres::Client;
 use adapters::postgres::retrieve::{Served, served};
 use anyhow::{Context as _, anyhow};
+use domain::chunk::ChunkPolicy;
 use domain::names::{Name, NameKind, question_names};
 use domain::spelling::{Corrected, correct};
 use tokio::time::{Instant, timeout};
@@ -21,6 +22,7 @@ use super::failure::{Failure, Stopped};
 use super::question::Ask;
 use super::run::Run;
 use crate::context::Context;
+use crate::ingest::chunker;
 
 /// Everything to search with.
 #[derive(Debug)]
@@ -45,23 +47,29 @@ pub struct Opened {
 pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Opened, Stopped> {
     let started = Instant::now();
     let question = ask.question.as_str();
-    let (reached, embedded) = tokio::join!(reach(ctx, run), embed(ctx, question));
-    run.ended("open", started).await?;
+    let reaching = async { (reach(ctx, run).await, started.elapsed()) };
+    let embedding = async { (embed(ctx, question).await, started.elapsed()) };
+    let ((reached, reach_time), (embedded, mut embed_time)) = tokio::join!(reaching, embedding);
     let (corpus, client, served) = reached?;
+    let reading = Instant::now();
     let words = ctx
         .words(&client, served.version)
         .await
         .context("read the corpus's words")
         .map_err(Failure::Unavailable)?;
     let corrected = correct(question, &words);
-    let started = Instant::now();
+    run.took("open", reach_time + reading.elapsed()).await?;
+    let again = Instant::now();
     let embedded = if corrected.changed {
         embed(ctx, &corrected.text).await
     } else {
         embedded
     };
     let vector = embedded.map_err(|error| run.without("vector", &error)).ok();
-    run.ended("embed", started).await?;
+    if corrected.changed {
+        embed_time += again.elapsed();
+    }
+    run.took("embed", embed_time).await?;
     Ok(Opened {
         corpus,
         client,
@@ -94,6 +102,14 @@ async fn reach(
             served.dimensions,
             embedder.model(),
             embedder.dimensions(),
+        ))
+        .into());
+    }
+    let chunker = chunker(ChunkPolicy::default());
+    if served.chunker != chunker {
+        return Err(Failure::Mismatch(format!(
+            "the stored texts were cut by {}, this version cuts by {chunker}: run scripts/ingest",
+            served.chunker
         ))
         .into());
     }

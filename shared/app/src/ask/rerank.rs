@@ -140,7 +140,7 @@ fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> Vec<S
 
 /// The sentences' terms with the exact names added, which are found in the text itself.
 fn with_names(asked: &[AskedTerm], evidence: &Evidence) -> Vec<i64> {
-    if !asked.iter().any(|term| term.term.starts_with('=')) {
+    if !asked.iter().any(|term| term.term.starts_with(['=', '~'])) {
         return evidence.terms.clone();
     }
     let bounds: Vec<usize> = evidence
@@ -162,13 +162,17 @@ fn with_names(asked: &[AskedTerm], evidence: &Evidence) -> Vec<i64> {
 
 fn names_in(asked: &[AskedTerm], text: &str) -> i64 {
     let names = exact_names(text);
+    let is_word = |asked: &str| {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|word| word.eq_ignore_ascii_case(asked))
+    };
     asked
         .iter()
         .enumerate()
-        .filter(|(_, term)| {
-            term.term
-                .strip_prefix('=')
-                .is_some_and(|asked| names.iter().any(|name| name.text == asked))
+        .filter(|(_, term)| match term.term.split_at_checked(1) {
+            Some(("=", asked)) => names.iter().any(|name| name.text == asked),
+            Some(("~", asked)) => is_word(asked),
+            _ => false,
         })
         .fold(0, |mask, (n, _)| mask | 1 << n)
 }

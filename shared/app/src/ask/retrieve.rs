@@ -76,14 +76,16 @@ pub(super) async fn retrieve(
         .into_iter()
         .map(|(term, df)| AskedTerm::new(term, df, opened.served.chunks))
         .collect();
-    let unknown_name = opened.foreign || {
-        let held = |name: &str| {
-            asked
-                .iter()
-                .any(|term| term.df > 0 && term.term.strip_prefix('=') == Some(name))
+    // Terms that could not be counted say nothing about what the corpus holds.
+    let unknown_name = opened.foreign
+        || !asked.is_empty() && {
+            let held = |name: &str| {
+                asked
+                    .iter()
+                    .any(|term| term.df > 0 && term.term.strip_prefix('=') == Some(name))
+            };
+            opened.decisive_names().into_iter().any(|name| !held(name))
         };
-        opened.decisive_names().into_iter().any(|name| !held(name))
-    };
     let terms: Vec<String> = asked.iter().map(|term| term.term.clone()).collect();
     let best = &arms.fused[..arms.fused.len().min(CANDIDATES)];
     let evidence = evidence(&opened.client, query, &terms, best)

@@ -46,7 +46,12 @@ impl<'a> Run<'a> {
         stage: &'static str,
         since: Instant,
     ) -> Result<(), Closed> {
-        let ms = milliseconds(since.elapsed());
+        self.took(stage, since.elapsed()).await
+    }
+
+    /// The same for a stage that ran beside another.
+    pub(super) async fn took(&mut self, stage: &'static str, time: Duration) -> Result<(), Closed> {
+        let ms = milliseconds(time);
         self.timings_ms.insert(stage, ms);
         self.send(Event::Progress(Progress {
             stage,
@@ -72,7 +77,9 @@ impl<'a> Run<'a> {
             error = chain(cause),
             "answering without a part"
         );
-        self.degraded.push(part);
+        if !self.degraded.contains(&part) {
+            self.degraded.push(part);
+        }
     }
 
     pub(super) fn degraded(&self) -> Vec<&'static str> {
