@@ -74,10 +74,12 @@ pub(super) async fn rerank(
         served,
         asked,
         unknown_name,
+        operators,
         by_vector,
         evidence,
         arms,
     } = candidates;
+    let evidence = about_operators(evidence, &operators);
     let mut scored = score(&asked, evidence, by_vector);
     let reranked = match ctx.config.models.reranker {
         Reranker::Local => {
@@ -104,6 +106,16 @@ pub(super) async fn rerank(
         signals,
         arms,
     })
+}
+
+/// Those that hold an operator that is asked about, if any does: to a sentence model one operator is like another.
+fn about_operators(evidence: Vec<Evidence>, operators: &[String]) -> Vec<Evidence> {
+    let (holding, others): (Vec<_>, Vec<_>) = evidence.into_iter().partition(|evidence| {
+        exact_names(&evidence.text)
+            .iter()
+            .any(|name| operators.contains(&name.text))
+    });
+    if holding.is_empty() { others } else { holding }
 }
 
 /// The candidates with their sentences scored, in the same order.

@@ -9,6 +9,7 @@ use adapters::postgres::Client;
 use adapters::postgres::retrieve::{Evidence, Found, Search, Served, evidence, retrieve as search};
 use anyhow::{Context as _, anyhow};
 use domain::fuse::reciprocal_rank_fusion;
+use domain::names::NameKind;
 use domain::relevance::AskedTerm;
 use tokio::time::Instant;
 
@@ -36,6 +37,8 @@ pub struct Candidates {
     pub asked: Vec<AskedTerm>,
     /// Whether the question turns on a name the corpus does not hold.
     pub unknown_name: bool,
+    /// Operators the question asks about.
+    pub operators: Vec<String>,
     /// Whether sentences were compared by vector.
     pub by_vector: bool,
     /// At most [`CANDIDATES`] chunks in fused order.
@@ -100,6 +103,12 @@ pub(super) async fn retrieve(
         served: opened.served,
         asked,
         unknown_name,
+        operators: opened
+            .names
+            .iter()
+            .filter(|name| name.kind == NameKind::Operator)
+            .map(|name| name.text.clone())
+            .collect(),
         by_vector,
         evidence,
         arms,
