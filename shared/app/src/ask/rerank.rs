@@ -31,6 +31,9 @@ pub const PASSAGES: usize = 6;
 /// tokens and stay below.
 const SAME_PASSAGE: f64 = 0.9;
 
+/// What a sentence is worth that holds all of a question about an operator.
+const OPERATOR_WORTH: f32 = 0.75;
+
 /// A candidate with what its sentences are worth.
 #[derive(Debug)]
 pub struct Scored {
@@ -79,7 +82,7 @@ pub(super) async fn rerank(
         evidence,
         arms,
     } = candidates;
-    let evidence = about_operators(evidence, &operators);
+    let (evidence, holds_operator) = about_operators(evidence, &operators);
     let mut scored = score(&asked, evidence, by_vector);
     let reranked = match ctx.config.models.reranker {
         Reranker::Local => {
@@ -88,13 +91,21 @@ pub(super) async fn rerank(
         }
         Reranker::None => false,
     };
-    let signals = signals(
+    let mut signals = signals(
         &asked,
         scored
             .iter()
             .map(|candidate| candidate.sentences.as_slice()),
         unknown_name,
     );
+    if holds_operator {
+        // Found letter for letter, and mute to a sentence model: what is covered judges.
+        signals.best_sentences = scored
+            .iter()
+            .flat_map(|candidate| &candidate.sentences)
+            .map(|sentence| OPERATOR_WORTH * sentence.coverage_in_place)
+            .fold(signals.best_sentences, f32::max);
+    }
     let passages = best(scored);
     run.ended("rerank", started).await?;
     Ok(Ranked {
@@ -109,13 +120,17 @@ pub(super) async fn rerank(
 }
 
 /// Those that hold an operator that is asked about, if any does: to a sentence model one operator is like another.
-fn about_operators(evidence: Vec<Evidence>, operators: &[String]) -> Vec<Evidence> {
+fn about_operators(evidence: Vec<Evidence>, operators: &[String]) -> (Vec<Evidence>, bool) {
     let (holding, others): (Vec<_>, Vec<_>) = evidence.into_iter().partition(|evidence| {
         exact_names(&evidence.text)
             .iter()
             .any(|name| operators.contains(&name.text))
     });
-    if holding.is_empty() { others } else { holding }
+    if holding.is_empty() {
+        (others, false)
+    } else {
+        (holding, true)
+    }
 }
 
 /// The candidates with their sentences scored, in the same order.
