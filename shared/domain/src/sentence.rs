@@ -501,6 +501,7 @@ mod tests {
             page_offset: 0,
             tokens: 0,
             anchors: Vec::new(),
+            torn_head: false,
             spans,
         }
     }
@@ -691,6 +692,28 @@ mod tests {
                 (SentenceKind::Row, "yes"),
             ],
         );
+    }
+
+    #[test]
+    fn a_torn_head_makes_no_sentence() {
+        let mut chunk = chunk(&[(
+            BlockKind::Prose,
+            "only queries with it. The rest stands whole.",
+        )]);
+        let said = |chunk: &Chunk| {
+            let letters: Vec<char> = chunk.text.chars().collect();
+            split(chunk)
+                .iter()
+                .map(|sentence| {
+                    letters[sentence.start..sentence.end]
+                        .iter()
+                        .collect::<String>()
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(said(&chunk).len(), 2);
+        chunk.torn_head = true;
+        assert_eq!(said(&chunk), ["The rest stands whole."]);
     }
 
     fn any_block() -> impl Strategy<Value = (BlockKind, String)> {
