@@ -43,7 +43,9 @@ pub(crate) fn of_corpus(corpus: &str) -> anyhow::Result<Vec<PathBuf>> {
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(corpus) && name.ends_with(".jsonl")
+            // `postgresql-17.jsonl` and `postgresql-17.slow.jsonl`, and neither of them for `postgresql-1`.
+            name.strip_prefix(corpus)
+                .is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".jsonl"))
         })
         .collect();
     files.sort();

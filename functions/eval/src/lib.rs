@@ -58,8 +58,8 @@ async fn run(files: Vec<PathBuf>) -> anyhow::Result<String> {
         rows.extend(dataset::read(file).with_context(|| format!("read {}", file.display()))?);
     }
     let context = Context::new(config).await?;
-    let measured = measure::measure(&context, rows).await?;
-    Ok(report::render(&measured))
+    let (measured, not_asked) = measure::measure(&context, rows).await?;
+    Ok(report::render(&measured, &not_asked))
 }
 
 async fn serve() -> anyhow::Result<()> {

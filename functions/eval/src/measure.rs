@@ -41,13 +41,21 @@ pub(crate) struct Measured {
     pub(crate) timings_ms: HashMap<&'static str, f64>,
 }
 
-/// Measures every row, one at a time.
-pub(crate) async fn measure(ctx: &Context, rows: Vec<Row>) -> anyhow::Result<Vec<Measured>> {
+/// Measures every row, one at a time; also returns which questions the service refuses to take, and why.
+pub(crate) async fn measure(
+    ctx: &Context,
+    rows: Vec<Row>,
+) -> anyhow::Result<(Vec<Measured>, Vec<String>)> {
     let mut chunks: Option<(i64, Vec<(i64, String)>)> = None;
     let mut measured = Vec::new();
+    let mut not_asked = Vec::new();
     for row in rows {
-        let Ok(question) = Question::parse(&row.question) else {
-            continue;
+        let question = match Question::parse(&row.question) {
+            Ok(question) => question,
+            Err(error) => {
+                not_asked.push(format!("{} ({error})", row.id));
+                continue;
+            }
         };
         let asked = Ask {
             question,
@@ -91,9 +99,13 @@ pub(crate) async fn measure(ctx: &Context, rows: Vec<Row>) -> anyhow::Result<Vec
         ];
         let signals = ranked.signals;
         let events = events(ctx, asked).await;
-        measured.push(read(row, places, signals, &events));
+        let read = read(row, places, signals, &events);
+        if events.iter().any(|event| matches!(event, Event::Error(_))) {
+            bail!("{}: the answer ended with {}", read.row.id, read.outcome);
+        }
+        measured.push(read);
     }
-    Ok(measured)
+    Ok((measured, not_asked))
 }
 
 async fn events(ctx: &Context, asked: Ask) -> Vec<Event> {

@@ -18,7 +18,7 @@ pub(crate) fn complain(text: &str) {
 }
 
 /// The report in full.
-pub(crate) fn render(measured: &[Measured]) -> String {
+pub(crate) fn render(measured: &[Measured], not_asked: &[String]) -> String {
     let mut out = String::new();
     let answerable: Vec<&Measured> = measured
         .iter()
@@ -37,6 +37,9 @@ pub(crate) fn render(measured: &[Measured]) -> String {
     }
     timings(&mut out, measured);
     flagged(&mut out, measured);
+    if !not_asked.is_empty() {
+        let _ = writeln!(out, "Not asked: {}", not_asked.join(", "));
+    }
     out
 }
 
@@ -132,7 +135,8 @@ fn answers(out: &mut String, rows: &[&Measured]) {
 }
 
 fn refusals(out: &mut String, rows: &[&Measured]) {
-    let right = |m: &Measured| m.overlaps.is_empty() || m.corrected;
+    let refused = |m: &Measured| matches!(m.outcome.as_str(), "abstained" | "unsupported");
+    let right = |m: &Measured| refused(m) || m.corrected;
     let all = rows.iter().filter(|m| right(m)).count();
     let _ = writeln!(
         out,

@@ -4,6 +4,7 @@
 //! would compile a hundred architectures to use this one. All work happens on a thread pool of its own; a runtime worker
 //! only waits for the reply. The weights are mapped, not read, so a cold start pays for the pages it touches.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -82,8 +83,12 @@ impl Embedder for LocalModel {
         let encoder = Arc::clone(&self.encoder);
         let texts = texts.to_vec();
         self.threads.spawn(move || {
-            // A receiver that is gone is a question that was given up: nobody wants the vectors.
-            let _ = reply.send(encoder.embed(&texts));
+            // A panic that leaves a thread of the pool ends the process; here it drops the sender, which is an error.
+            let embedded = catch_unwind(AssertUnwindSafe(|| encoder.embed(&texts)));
+            if let Ok(embedded) = embedded {
+                // A receiver that is gone is a question that was given up: nobody wants the vectors.
+                let _ = reply.send(embedded);
+            }
         });
         Box::pin(async move {
             answer

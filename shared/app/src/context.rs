@@ -159,6 +159,11 @@ impl Context {
         self.database.client().await
     }
 
+    /// Forgets the open connection: what failed on it, or was abandoned on it, would hold up whatever comes next.
+    pub async fn forget_database(&self) {
+        *self.database.open.lock().await = None;
+    }
+
     /// The words of a corpus version with the number of chunks that hold each, read once per version.
     ///
     /// # Errors

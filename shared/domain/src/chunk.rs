@@ -34,6 +34,8 @@ pub struct Chunk {
     pub tokens: usize,
     /// Stable anchors inside the chunk, as (scalar offset into `text`, id), ascending.
     pub anchors: Vec<(usize, String)>,
+    /// Whether the text begins inside a sentence, which stands whole in the chunk before: an overlap that came to its limit.
+    pub torn_head: bool,
     /// The blocks (or parts of blocks) that make up `text`, as scalar ranges, ascending and without overlap.
     pub spans: Vec<Span>,
 }
@@ -177,13 +179,16 @@ fn chunk_section(section: &Section, policy: &ChunkPolicy, chunks: &mut Vec<Chunk
                 range: 0..layout.text.len(),
                 header: None,
             },
+            0,
             chunks.len(),
         ));
         return;
     }
     let pieces = layout.pieces(policy);
+    let mut before = 0;
     for cut in layout.plan(&pieces, policy) {
-        chunks.push(layout.chunk(&cut, chunks.len()));
+        chunks.push(layout.chunk(&cut, before, chunks.len()));
+        before = cut.range.end;
     }
 }
 
@@ -529,7 +534,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn chunk(&self, cut: &Cut, ordinal: usize) -> Chunk {
+    /// The chunk of `cut`; `before` is where the one before it ends.
+    fn chunk(&self, cut: &Cut, before: usize, ordinal: usize) -> Chunk {
         let text = self.cut_text(cut);
         let mut spans = Vec::new();
         let mut anchors = Vec::new();
@@ -579,8 +585,26 @@ impl<'a> Layout<'a> {
             text,
             page_offset: page_offset.unwrap_or_default(),
             anchors,
+            torn_head: self.is_torn(cut.range.start, before),
             spans,
         }
+    }
+
+    /// Whether `start` lies inside a sentence of running text that ends by `before`.
+    fn is_torn(&self, start: usize, before: usize) -> bool {
+        self.placed
+            .iter()
+            .filter(|placed| {
+                matches!(placed.block.kind, BlockKind::Prose | BlockKind::ListItem)
+                    && placed.range.start < start
+                    && start < placed.range.end
+            })
+            .flat_map(|placed| {
+                prose_sentences(&self.text[placed.range.clone()])
+                    .into_iter()
+                    .map(|unit| placed.range.start + unit.start..placed.range.start + unit.end)
+            })
+            .any(|unit| unit.start < start && start < unit.end && unit.end <= before)
     }
 }
 
@@ -1019,6 +1043,27 @@ mod tests {
                 assert!(chunk.tokens >= 500, "{} tokens", chunk.tokens);
             }
         }
+    }
+
+    #[test]
+    fn a_head_is_torn_where_its_sentence_stands_whole_before() {
+        let torn = |text: &str| -> Vec<bool> {
+            chunks_of(&[(Prose, text)])
+                .iter()
+                .map(|chunk| chunk.torn_head)
+                .collect()
+        };
+        assert!(
+            !torn(&sentences(400)).contains(&true),
+            "overlaps of whole sentences"
+        );
+        let long = format!("The server {} ends.", "keeps its log and ".repeat(30));
+        let found = torn(&vec![long; 20].join(" "));
+        assert!(!found[0] && found[1..].contains(&true), "{found:?}");
+        assert!(
+            !torn(&exactly(5_000)).contains(&true),
+            "a sentence that stands whole nowhere"
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::citation::{ClaimedCitation, ClaimedSentence, ShownAs};
+use crate::quote::is_evidence;
 use crate::relevance::ScoredSentence;
 use crate::sentence::{Sentence, SentenceKind};
 
@@ -112,7 +113,8 @@ struct Candidate {
     words: HashSet<String>,
 }
 
-/// What is chosen so far; every limit is held in [`Choice::add`].
+/// What is chosen so far. Limits are held in [`Choice::add`]; what belongs to a chosen sentence, its listing or the words
+/// that introduce it, comes on top.
 struct Choice<'a> {
     candidates: BTreeMap<Place, Candidate>,
     limits: &'a AnswerLimits,
@@ -171,6 +173,7 @@ fn candidates(sources: &[Source<'_>], texts: &[Vec<char>]) -> BTreeMap<Place, Ca
             if scored.sentence.kind == SentenceKind::Term
                 || !(SHORTEST..=LONGEST).contains(&length)
                 || words.is_empty()
+                || !is_evidence(&said(&texts[p], scored.sentence))
             {
                 continue;
             }
@@ -272,7 +275,11 @@ fn with_code(
         if !placed.contains(&(p, n)) {
             placed.push((p, n));
         }
-        if !is_code(n) && is_code(n + 1) && introduces(&texts[p], sentences[n]) {
+        if !is_code(n)
+            && is_code(n + 1)
+            && introduces(&texts[p], sentences[n])
+            && is_evidence(&said(&texts[p], sentences[n + 1]))
+        {
             let words = word_count(&texts[p], sentences[n + 1]);
             if code_words + words <= limits.code_words && !placed.contains(&(p, n + 1)) {
                 code_words += words;
@@ -302,7 +309,7 @@ fn claim(
     (p, n): Place,
 ) -> ClaimedSentence {
     let sentence = sources[p].sentences[n].sentence;
-    let quote: String = texts[p][sentence.start..sentence.end].iter().collect();
+    let quote = said(&texts[p], sentence);
     let (kind, text) = match sentence.kind {
         SentenceKind::Code => (ShownAs::Code, quote.clone()),
         // Cells and the lines inside them are bounds of layout, not of meaning.
@@ -318,6 +325,10 @@ fn claim(
             quote,
         }],
     }
+}
+
+fn said(text: &[char], sentence: Sentence) -> String {
+    text[sentence.start..sentence.end].iter().collect()
 }
 
 fn joined(text: &str) -> String {

@@ -94,6 +94,12 @@ const DOUBLE_MARKS: &[char] = &[
 ];
 const SINGLE_MARKS: &[char] = &['\'', '‘', '’', '‚', '‛', '‹', '›', '＇', '′', '`'];
 
+/// Whether `text` is enough to be evidence for itself; what is not is never shown, and need not be chosen.
+#[must_use]
+pub fn is_evidence(text: &str) -> bool {
+    is_long_enough(text) == Ok(true)
+}
+
 /// Whether the quote alone is enough to be evidence.
 fn is_long_enough(quote: &str) -> Result<bool, QuoteFault> {
     let folded = Folded::new(quote);

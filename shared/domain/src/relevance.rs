@@ -125,7 +125,7 @@ pub fn score_passage(sentences: &[ScoredSentence]) -> f32 {
 /// What a judgement of relevance rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Signals {
-    /// Mean score of the five best sentences of the passages found.
+    /// What the best sentences of the passages found are worth: the mean score of five, or little less than the best alone.
     pub best_sentences: f32,
     /// Share of the question's idf that belongs to terms no chunk holds.
     pub unknown_share: f32,
@@ -148,7 +148,10 @@ pub fn signals<'a>(
     scores.sort_by(|a, b| b.total_cmp(a));
     scores.truncate(BEST_SENTENCES);
     #[expect(clippy::cast_precision_loss, reason = "at most five")]
-    let best_sentences = scores.iter().sum::<f32>() / scores.len().max(1) as f32;
+    let mean = scores.iter().sum::<f32>() / scores.len().max(1) as f32;
+    let best_sentences = scores
+        .first()
+        .map_or(0.0, |best| mean.max(best - LONE_SENTENCE));
     let unknown = asked
         .iter()
         .enumerate()
@@ -163,6 +166,10 @@ pub fn signals<'a>(
 
 /// One lucky sentence is not yet a subject.
 const BEST_SENTENCES: usize = 5;
+
+/// What a sentence loses that stands alone with its subject, as a fact in a small corpus does: only a very near one is then
+/// enough. Over the public questions 0.1 to 0.3 judge as the mean alone does.
+const LONE_SENTENCE: f32 = 0.15;
 
 /// Probability, 0 to 1, that the corpus answers the question: a logistic regression on the signals.
 #[must_use]
@@ -257,6 +264,16 @@ mod tests {
             true,
         );
         assert!(relevance(near).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_fact_that_is_stated_once_is_relevant() {
+        let once = sentences(&[0.75, 0.1, 0.1, 0.0], &[0b011, 0, 0, 0], 0);
+        assert!(relevance(signals(&asked()[..2], [once.as_slice()], false)) > RELEVANCE_THRESHOLD);
+        let nearly = sentences(&[0.45, 0.1, 0.1, 0.0], &[0b001, 0, 0, 0], 0);
+        assert!(
+            relevance(signals(&asked()[..2], [nearly.as_slice()], false)) < RELEVANCE_THRESHOLD
+        );
     }
 
     #[test]

@@ -47,7 +47,7 @@ const LONG_ROW_WORDS: usize = 40;
 /// a list item `CREATE TABLE`.
 const TERM_WORDS: usize = 4;
 
-/// The sentences of `chunk`, ascending.
+/// The sentences of `chunk`, ascending. What its torn head leaves of a sentence is none: it would say something else.
 #[must_use]
 pub fn split(chunk: &Chunk) -> Vec<Sentence> {
     let offsets = ScalarOffsets::new(&chunk.text);
@@ -65,6 +65,9 @@ pub fn split(chunk: &Chunk) -> Vec<Sentence> {
                 });
             }
         }
+    }
+    if chunk.torn_head && sentences.first().is_some_and(|first| first.start == 0) {
+        sentences.remove(0);
     }
     sentences
 }
@@ -498,6 +501,7 @@ mod tests {
             page_offset: 0,
             tokens: 0,
             anchors: Vec::new(),
+            torn_head: false,
             spans,
         }
     }
@@ -688,6 +692,28 @@ mod tests {
                 (SentenceKind::Row, "yes"),
             ],
         );
+    }
+
+    #[test]
+    fn a_torn_head_makes_no_sentence() {
+        let mut chunk = chunk(&[(
+            BlockKind::Prose,
+            "only queries with it. The rest stands whole.",
+        )]);
+        let said = |chunk: &Chunk| {
+            let letters: Vec<char> = chunk.text.chars().collect();
+            split(chunk)
+                .iter()
+                .map(|sentence| {
+                    letters[sentence.start..sentence.end]
+                        .iter()
+                        .collect::<String>()
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(said(&chunk).len(), 2);
+        chunk.torn_head = true;
+        assert_eq!(said(&chunk), ["The rest stands whole."]);
     }
 
     fn any_block() -> impl Strategy<Value = (BlockKind, String)> {

@@ -1,7 +1,8 @@
 //! Reads a question's spelling against the corpus's own words.
 //!
-//! A word the corpus does not know but nearly knows is taken for that word: `forein` for `foreign`. A word it knows is never
-//! touched, and neither are short words and exact names: one letter makes another name of a name.
+//! A word the corpus does not know but nearly knows is taken for that word: `forein` for `foreign`, also inside a name:
+//! `maintenence_work_mem`. A word it knows is never touched, and neither are short words: `wal_size` and `wam_size` are two
+//! names.
 
 use std::collections::HashMap;
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use thiserror::Error;
+use tokio::time::timeout;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -40,6 +41,9 @@ pub enum ConnectError {
     /// The server did not answer, or not as asked. A database that sleeps may be waking.
     #[error("connect to the database")]
     Unavailable(#[source] tokio_postgres::Error),
+    /// It did not come to an end in time.
+    #[error("connect to the database: no reply in time")]
+    Silent,
 }
 
 /// A database that scaled to zero takes seconds to answer; longer than this it is away.
@@ -78,6 +82,10 @@ impl DatabaseUrl {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
+        // A link that died without a word is noticed in seconds, not in a quarter of an hour.
+        config
+            .keepalives_idle(Duration::from_secs(10))
+            .tcp_user_timeout(Duration::from_secs(10));
         if config.get_application_name().is_none() {
             config.application_name("sourced");
         }
@@ -110,6 +118,14 @@ impl fmt::Debug for DatabaseUrl {
 /// # Errors
 /// [`ConnectError`], by what to do about it.
 pub async fn connect(url: &DatabaseUrl) -> Result<Client, ConnectError> {
+    // The driver's own limit is for the TCP connection alone; TLS and the login of a waking server may hang as well.
+    let limit = url.config.get_connect_timeout().copied();
+    timeout(limit.unwrap_or(CONNECT_TIMEOUT), dial(url))
+        .await
+        .unwrap_or(Err(ConnectError::Silent))
+}
+
+async fn dial(url: &DatabaseUrl) -> Result<Client, ConnectError> {
     match &url.tls {
         None => {
             let (client, connection) = url

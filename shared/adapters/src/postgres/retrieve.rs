@@ -38,6 +38,8 @@ pub struct Served {
     pub dimensions: usize,
     /// Number of chunks.
     pub chunks: u64,
+    /// How its texts were cut and indexed.
+    pub chunker: String,
     /// Whether its vectors are indexed.
     pub indexed: bool,
 }
@@ -104,7 +106,7 @@ pub struct Evidence {
 }
 
 const SERVED: &str = "
-    select v.id, v.ts_config::text, v.embedding_model, v.dimensions, v.chunks,
+    select v.id, v.ts_config::text, v.embedding_model, v.dimensions, v.chunks, v.chunker,
            exists (select from pg_indexes i where i.tablename = 'sentences_v' || v.id and i.indexdef like '%USING hnsw%')
     from corpora c join versions v on v.id = c.current
     where c.name = $1";
@@ -123,7 +125,8 @@ pub async fn served(client: &Client, corpus: &str) -> Result<Option<Served>, Err
                 embedding_model: row.try_get(2)?,
                 dimensions: unsigned(row.try_get(3)?),
                 chunks: u64::from(row.try_get::<_, i32>(4)?.unsigned_abs()),
-                indexed: row.try_get(5)?,
+                chunker: row.try_get(5)?,
+                indexed: row.try_get(6)?,
             })
         })
         .transpose()
@@ -247,12 +250,15 @@ fn filter_sql(filtered: bool, chunk: &str, parameter: usize) -> String {
     }
 }
 
-/// The question's terms: its lexemes and its exact names. Never a parsed query, so nothing in a question is syntax.
+/// The question's terms: its lexemes, its exact names, and those of them the configuration drops as they stand (`having`). Never a parsed query, so nothing in a question is syntax.
 const ASKED: &str = "
     with asked as (
         select lexeme as term from unnest(to_tsvector($2::text::regconfig, $3::text))
         union
         select '=' || name from unnest($4::text[]) name
+        union
+        select '~' || lower(name) from unnest($4::text[]) name
+        where name ~ '^[[:alpha:]]+$' and to_tsvector($2::text::regconfig, name) = ''
     )";
 
 async fn terms(client: &Client, search: Search<'_>) -> Result<Vec<(String, u64)>, Error> {

@@ -808,8 +808,9 @@ async fn drop_partition(client: &Client, table: &str, version: i64) -> Result<()
 const PRUNE: &str = "
     delete from embeddings e
     where e.made_at < now() - interval '7 days'
-      and not exists (select from sentences s where s.text_hash = e.hash)
-      and not exists (select from chunks c where c.heading_hash = e.hash)";
+      and not (exists (select from versions v where v.embedding_model || '/' || v.dimensions = e.model)
+               and (exists (select from sentences s where s.text_hash = e.hash)
+                    or exists (select from chunks c where c.heading_hash = e.hash)))";
 
 /// Forgets embeddings of texts no version holds any more. Young ones stay: an interrupted run will want them.
 ///

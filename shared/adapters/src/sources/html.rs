@@ -24,6 +24,7 @@ pub(crate) fn parse(html: &str, fallback: &str) -> (String, Laid) {
         docbook,
         in_content: false,
         pre: 0,
+        depth: 0,
     };
     walk.page.mute();
     walk.element(root);
@@ -39,7 +40,12 @@ struct Walk<'a> {
     in_content: bool,
     /// How many preformatted elements are open.
     pre: usize,
+    /// How many elements are open.
+    depth: usize,
 }
+
+/// Deeper than any page that people write.
+const DEEPEST: usize = 200;
 
 impl<'a> Walk<'a> {
     fn children(&mut self, element: ElementRef<'a>) {
@@ -58,6 +64,19 @@ impl<'a> Walk<'a> {
     }
 
     fn element(&mut self, element: ElementRef<'a>) {
+        if self.depth == DEEPEST {
+            // What is nested deeper is read as running text, so that no page can exhaust the stack.
+            for text in element.text() {
+                self.page.text(text);
+            }
+            return;
+        }
+        self.depth += 1;
+        self.shallow_element(element);
+        self.depth -= 1;
+    }
+
+    fn shallow_element(&mut self, element: ElementRef<'a>) {
         let value = element.value();
         if is_unrendered(value) || is_permalink(element) || is_footnote_mark(value) {
             return;

@@ -165,10 +165,12 @@ impl Reader<'_> {
         }
         let folder = PathBuf::from(self.text("folder")?);
         Ok(Manifest {
+            // As `CORPUS` takes it.
             name: self.checked("name", |name| {
-                name.chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-                    && !name.starts_with('.')
+                name.len() <= 64
+                    && name
+                        .chars()
+                        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
             })?,
             title: self.text("title")?,
             version: self.text("version")?,
@@ -176,7 +178,7 @@ impl Reader<'_> {
             licence: self.checked("licence", |licence| !licence.contains('\n'))?,
             text_search: self.checked("text_search", |name| {
                 name.chars()
-                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c))
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
             })?,
             refusal: self.text("refusal")?,
             folder: self.path.parent().unwrap_or(Path::new("")).join(folder),

@@ -55,6 +55,12 @@ pub enum SourceProblem {
     /// There is nothing to cite.
     #[error("holds no text")]
     Empty,
+    /// A line's id could not stand in an address.
+    #[error("has an id that cannot stand in an address: {0:?}")]
+    BadId(String),
+    /// A line's URL is none that a browser opens as a page.
+    #[error("has a url that does not begin with http:// or https://: {0:?}")]
+    BadUrl(String),
     /// Another page already has the id.
     #[error("has the same id as a page before it: {0:?}")]
     DuplicateId(String),
@@ -77,12 +83,15 @@ pub fn load(manifest: &Manifest) -> Vec<Result<Document, SourceError>> {
             }
         },
     };
-    let mut documents: Vec<Result<Document, SourceError>> = pages
+    let mut seen = HashSet::new();
+    pages
         .iter()
-        .flat_map(|page| load_page(manifest, page))
-        .collect();
-    refuse_duplicates(&mut documents);
-    documents
+        .flat_map(|page| {
+            let mut documents = load_page(manifest, page);
+            refuse_duplicates(page, &mut documents, &mut seen);
+            documents
+        })
+        .collect()
 }
 
 /// The readable files below `folder`, sorted; names that begin with a dot are left out.
@@ -189,6 +198,10 @@ fn load_lines(manifest: &Manifest, page: &str, text: &str) -> Vec<Result<Documen
         documents.push(match line {
             Err(error) => Err(failed(None, error.into())),
             Ok(line) => {
+                if let Some(problem) = address_problem(&line) {
+                    documents.push(Err(failed(Some(line.id), problem)));
+                    continue;
+                }
                 let title = line
                     .title
                     .as_deref()
@@ -250,20 +263,38 @@ fn document(
     })
 }
 
-fn refuse_duplicates(documents: &mut [Result<Document, SourceError>]) {
-    let mut seen = HashSet::new();
+fn refuse_duplicates(
+    page: &str,
+    documents: &mut [Result<Document, SourceError>],
+    seen: &mut HashSet<String>,
+) {
     for entry in documents {
         let Ok(document) = entry else { continue };
         if !seen.insert(document.id.clone()) {
             let id = document.id.clone();
-            let problem = SourceProblem::DuplicateId(id.clone());
+            // The id is known, so that nothing else is carried over for its sake.
             *entry = Err(SourceError {
-                page: id.clone(),
-                document: None,
-                problem,
+                page: page.to_owned(),
+                document: Some(id.clone()),
+                problem: SourceProblem::DuplicateId(id),
             });
         }
     }
+}
+
+/// What a line says of itself that becomes part of links.
+fn address_problem(line: &jsonl::Line) -> Option<SourceProblem> {
+    let segments_hold = line
+        .id
+        .split('/')
+        .all(|segment| !matches!(segment, "" | "." | ".."));
+    if !segments_hold {
+        return Some(SourceProblem::BadId(line.id.clone()));
+    }
+    line.url
+        .as_ref()
+        .filter(|url| !(url.starts_with("https://") || url.starts_with("http://")))
+        .map(|url| SourceProblem::BadUrl(url.clone()))
 }
 
 /// Where this service shows a document itself.

@@ -38,7 +38,12 @@ pub async fn ask(ctx: &Context, ask: Ask, sink: &Sink) -> Result<(), Closed> {
     match answered {
         Ok(done) => sink.send(Event::Done(Box::new(done))).await,
         Err(Stopped::Closed) => Err(Closed),
-        Err(Stopped::Failed(failure)) => run.fail(&failure).await,
+        Err(Stopped::Failed(failure)) => {
+            if matches!(failure, Failure::Deadline | Failure::Unavailable(_)) {
+                ctx.forget_database().await;
+            }
+            run.fail(&failure).await
+        }
     }
 }
 

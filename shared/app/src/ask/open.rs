@@ -13,6 +13,7 @@ use adapters::model::{Embedded, ModelError, checked_with_usage};
 use adapters::postgres::Client;
 use adapters::postgres::retrieve::{Served, served};
 use anyhow::{Context as _, anyhow};
+use domain::chunk::ChunkPolicy;
 use domain::cost::Usage;
 use domain::names::{Name, NameKind, question_names};
 use domain::spelling::{Corrected, correct};
@@ -23,6 +24,7 @@ use super::question::Ask;
 use super::run::Run;
 use crate::config;
 use crate::context::Context;
+use crate::ingest::chunker;
 
 /// Everything to search with.
 #[derive(Debug)]
@@ -47,17 +49,20 @@ pub struct Opened {
 pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Opened, Stopped> {
     let started = Instant::now();
     let question = ask.question.as_str();
-    let (reached, embedded) = tokio::join!(reach(ctx, run), embed(ctx, question));
-    run.ended("open", started).await?;
+    let reaching = async { (reach(ctx, run).await, started.elapsed()) };
+    let embedding = async { (embed(ctx, question).await, started.elapsed()) };
+    let ((reached, reach_time), (embedded, mut embed_time)) = tokio::join!(reaching, embedding);
     let (corpus, client, served) = reached?;
+    let reading = Instant::now();
     let words = ctx
         .words(&client, served.version)
         .await
         .context("read the corpus's words")
         .map_err(Failure::Unavailable)?;
     let corrected = correct(question, &words);
-    let started = Instant::now();
+    run.took("open", reach_time + reading.elapsed()).await?;
     count(ctx, question, &embedded, run);
+    let again = Instant::now();
     let embedded = if corrected.changed {
         let again = embed(ctx, &corrected.text).await;
         count(ctx, &corrected.text, &again, run);
@@ -72,7 +77,10 @@ pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<
             None
         }
     };
-    run.ended("embed", started).await?;
+    if corrected.changed {
+        embed_time += again.elapsed();
+    }
+    run.took("embed", embed_time).await?;
     Ok(Opened {
         corpus,
         client,
@@ -105,6 +113,14 @@ async fn reach(
             served.dimensions,
             embedder.model(),
             embedder.dimensions(),
+        ))
+        .into());
+    }
+    let chunker = chunker(ChunkPolicy::default());
+    if served.chunker != chunker {
+        return Err(Failure::Mismatch(format!(
+            "the stored texts were cut by {}, this version cuts by {chunker}: run scripts/ingest",
+            served.chunker
         ))
         .into());
     }

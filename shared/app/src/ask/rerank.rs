@@ -34,6 +34,9 @@ pub const PASSAGES: usize = 6;
 /// tokens and stay below.
 const SAME_PASSAGE: f64 = 0.9;
 
+/// What a sentence is worth that holds all of a question about an operator.
+const OPERATOR_WORTH: f32 = 0.75;
+
 /// A candidate with what its sentences are worth.
 #[derive(Debug)]
 pub struct Scored {
@@ -94,18 +97,28 @@ pub(super) async fn rerank(
         served,
         asked,
         unknown_name,
+        operators,
         by_vector,
         evidence,
         arms,
     } = candidates;
+    let (evidence, holds_operator) = about_operators(evidence, &operators);
     let scored = score(&asked, evidence, by_vector);
-    let signals = signals(
+    let mut signals = signals(
         &asked,
         scored
             .iter()
             .map(|candidate| candidate.sentences.as_slice()),
         unknown_name,
     );
+    if holds_operator {
+        // Found letter for letter, and mute to a sentence model: what is covered judges.
+        signals.best_sentences = scored
+            .iter()
+            .flat_map(|candidate| &candidate.sentences)
+            .map(|sentence| OPERATOR_WORTH * sentence.coverage_in_place)
+            .fold(signals.best_sentences, f32::max);
+    }
     let (ordered, order) = match &ctx.reranker {
         Reranking::Local => by_sentences(scored),
         Reranking::Remote(reranker) if !scored.is_empty() => {
@@ -182,6 +195,20 @@ async fn by_model(
 /// What a remote reranker may take of a question's time.
 const RERANK_TIME: Duration = Duration::from_secs(8);
 
+/// Those that hold an operator that is asked about, if any does: to a sentence model one operator is like another.
+fn about_operators(evidence: Vec<Evidence>, operators: &[String]) -> (Vec<Evidence>, bool) {
+    let (holding, others): (Vec<_>, Vec<_>) = evidence.into_iter().partition(|evidence| {
+        exact_names(&evidence.text)
+            .iter()
+            .any(|name| operators.contains(&name.text))
+    });
+    if holding.is_empty() {
+        (others, false)
+    } else {
+        (holding, true)
+    }
+}
+
 /// The candidates with their sentences scored, in the same order.
 fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> Vec<Scored> {
     evidence
@@ -217,7 +244,7 @@ fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> Vec<S
 
 /// The sentences' terms with the exact names added, which are found in the text itself.
 fn with_names(asked: &[AskedTerm], evidence: &Evidence) -> Vec<i64> {
-    if !asked.iter().any(|term| term.term.starts_with('=')) {
+    if !asked.iter().any(|term| term.term.starts_with(['=', '~'])) {
         return evidence.terms.clone();
     }
     let bounds: Vec<usize> = evidence
@@ -239,13 +266,17 @@ fn with_names(asked: &[AskedTerm], evidence: &Evidence) -> Vec<i64> {
 
 fn names_in(asked: &[AskedTerm], text: &str) -> i64 {
     let names = exact_names(text);
+    let is_word = |asked: &str| {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|word| word.eq_ignore_ascii_case(asked))
+    };
     asked
         .iter()
         .enumerate()
-        .filter(|(_, term)| {
-            term.term
-                .strip_prefix('=')
-                .is_some_and(|asked| names.iter().any(|name| name.text == asked))
+        .filter(|(_, term)| match term.term.split_at_checked(1) {
+            Some(("=", asked)) => names.iter().any(|name| name.text == asked),
+            Some(("~", asked)) => is_word(asked),
+            _ => false,
         })
         .fold(0, |mask, (n, _)| mask | 1 << n)
 }

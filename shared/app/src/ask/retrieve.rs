@@ -9,6 +9,7 @@ use adapters::postgres::Client;
 use adapters::postgres::retrieve::{Evidence, Found, Search, Served, evidence, retrieve as search};
 use anyhow::{Context as _, anyhow};
 use domain::fuse::reciprocal_rank_fusion;
+use domain::names::NameKind;
 use domain::relevance::AskedTerm;
 use tokio::time::Instant;
 
@@ -36,6 +37,8 @@ pub struct Candidates {
     pub asked: Vec<AskedTerm>,
     /// Whether the question turns on a name the corpus does not hold.
     pub unknown_name: bool,
+    /// Operators the question asks about.
+    pub operators: Vec<String>,
     /// Whether sentences were compared by vector.
     pub by_vector: bool,
     /// At most [`CANDIDATES`] chunks in fused order.
@@ -76,14 +79,16 @@ pub(super) async fn retrieve(
         .into_iter()
         .map(|(term, df)| AskedTerm::new(term, df, opened.served.chunks))
         .collect();
-    let unknown_name = opened.foreign || {
-        let held = |name: &str| {
-            asked
-                .iter()
-                .any(|term| term.df > 0 && term.term.strip_prefix('=') == Some(name))
+    // Terms that could not be counted say nothing about what the corpus holds.
+    let unknown_name = opened.foreign
+        || !asked.is_empty() && {
+            let held = |name: &str| {
+                asked
+                    .iter()
+                    .any(|term| term.df > 0 && term.term.strip_prefix('=') == Some(name))
+            };
+            opened.decisive_names().into_iter().any(|name| !held(name))
         };
-        opened.decisive_names().into_iter().any(|name| !held(name))
-    };
     let terms: Vec<String> = asked.iter().map(|term| term.term.clone()).collect();
     let best = &arms.fused[..arms.fused.len().min(CANDIDATES)];
     let evidence = evidence(&opened.client, query, &terms, best)
@@ -98,6 +103,12 @@ pub(super) async fn retrieve(
         served: opened.served,
         asked,
         unknown_name,
+        operators: opened
+            .names
+            .iter()
+            .filter(|name| name.kind == NameKind::Operator)
+            .map(|name| name.text.clone())
+            .collect(),
         by_vector,
         evidence,
         arms,

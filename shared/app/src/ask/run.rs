@@ -54,7 +54,12 @@ impl<'a> Run<'a> {
         stage: &'static str,
         since: Instant,
     ) -> Result<(), Closed> {
-        let ms = milliseconds(since.elapsed());
+        self.took(stage, since.elapsed()).await
+    }
+
+    /// The same for a stage that ran beside another.
+    pub(super) async fn took(&mut self, stage: &'static str, time: Duration) -> Result<(), Closed> {
+        let ms = milliseconds(time);
         self.timings_ms.insert(stage, ms);
         self.send(Event::Progress(Progress {
             stage,
@@ -80,7 +85,9 @@ impl<'a> Run<'a> {
             error = chain(cause),
             "answering without a part"
         );
-        self.degraded.push(part);
+        if !self.degraded.contains(&part) {
+            self.degraded.push(part);
+        }
     }
 
     /// Notes that a model's text broke off; what was shown of it stays.

@@ -23,7 +23,7 @@ const SENTENCE_WORDS: usize = 200;
 const HEADING_WEIGHT: u32 = 2;
 
 /// Raised when the embedded texts change in a way the other parts of [`chunker`] do not tell.
-const EMBEDDED_TEXTS: u32 = 2;
+const EMBEDDED_TEXTS: u32 = 3;
 
 /// The corpus as cut.
 pub(super) struct Chunked {

@@ -86,6 +86,7 @@ async fn serve(client: &mut Client, texts: &[String], exact_vectors: i64) -> Ser
                 page_offset: 0,
                 tokens: 3,
                 anchors: Vec::new(),
+                torn_head: false,
                 spans: Vec::new(),
             },
             sentences: vec![Sentence {

@@ -53,6 +53,7 @@ fn chunk(id: i64, document: &str, text: &str) -> ChunkRow {
             page_offset: 0,
             tokens: 3,
             anchors: vec![(4, "GUC-X".to_owned())],
+            torn_head: false,
             spans: Vec::new(),
         },
         sentences: [(0, 3), (4, 18)]
