@@ -17,40 +17,40 @@ use tokio::time::Instant;
 
 use crate::corpus::TestCorpus;
 
-const QUESTION: &str = "How many days of notice are counted from submission?";
+pub(crate) const QUESTION: &str = "How many days of notice are counted from submission?";
 
-const NOTICE: (&str, &str) = (
+pub(crate) const NOTICE: (&str, &str) = (
     "notice.md",
     "# Notice\n\nThe notice is 30 days, and the days are counted from submission.\n",
 );
-const EXPENSES: (&str, &str) = (
+pub(crate) const EXPENSES: (&str, &str) = (
     "expenses.md",
     "# Expenses\n\nKeep every receipt of a journey. Claims are paid within two weeks.\n\n## Travel\n\nTrains come before planes.\n",
 );
-const CANTEEN: (&str, &str) = (
+pub(crate) const CANTEEN: (&str, &str) = (
     "canteen.md",
     "# Canteen\n\nThe canteen bakes bread each morning. Lunch is served from noon.\n",
 );
 
 /// Always answers, however far the words are.
-const ALWAYS: (&str, &str) = ("RELEVANCE_THRESHOLD", "0");
+pub(crate) const ALWAYS: (&str, &str) = ("RELEVANCE_THRESHOLD", "0");
 
-fn model() -> HashEmbedder {
+pub(crate) fn model() -> HashEmbedder {
     HashEmbedder::new("hash", 64)
 }
 
-async fn ingested(pages: &[(&str, &str)]) -> TestCorpus {
+pub(crate) async fn ingested(pages: &[(&str, &str)]) -> TestCorpus {
     let corpus = TestCorpus::new(pages).await;
     corpus.try_ingest(model()).await.unwrap();
     corpus
 }
 
 /// What was sent, each event as its name and its data on the wire.
-async fn events(ctx: &Context, question: &str) -> Vec<(&'static str, Value)> {
+pub(crate) async fn events(ctx: &Context, question: &str) -> Vec<(&'static str, Value)> {
     events_of(ctx, asked(question)).await
 }
 
-async fn events_of(ctx: &Context, question: Ask) -> Vec<(&'static str, Value)> {
+pub(crate) async fn events_of(ctx: &Context, question: Ask) -> Vec<(&'static str, Value)> {
     let (sink, mut receiver) = Sink::channel(256);
     ask(ctx, question, &sink).await.unwrap();
     drop(sink);
@@ -64,7 +64,7 @@ async fn events_of(ctx: &Context, question: Ask) -> Vec<(&'static str, Value)> {
     sent
 }
 
-fn asked(question: &str) -> Ask {
+pub(crate) fn asked(question: &str) -> Ask {
     Ask {
         question: Question::parse(question).unwrap(),
         filter: BTreeMap::new(),
@@ -74,7 +74,7 @@ fn asked(question: &str) -> Ask {
     }
 }
 
-fn of<'a>(events: &'a [(&str, Value)], name: &str) -> Vec<&'a Value> {
+pub(crate) fn of<'a>(events: &'a [(&str, Value)], name: &str) -> Vec<&'a Value> {
     events
         .iter()
         .filter(|(sent, _)| *sent == name)
@@ -82,7 +82,7 @@ fn of<'a>(events: &'a [(&str, Value)], name: &str) -> Vec<&'a Value> {
         .collect()
 }
 
-fn passages<'a>(events: &'a [(&str, Value)]) -> &'a [Value] {
+pub(crate) fn passages<'a>(events: &'a [(&str, Value)]) -> &'a [Value] {
     of(events, "passages")[0]["passages"].as_array().unwrap()
 }
 

@@ -5,3 +5,4 @@
 mod ask;
 mod corpus;
 mod ingest;
+mod written;
