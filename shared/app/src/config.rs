@@ -1041,44 +1041,18 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_not_built_is_refused_with_what_is() {
-        for (pairs, names, accepts) in [
-            (
-                [("EMBEDDER", "openai"), ("OPENAI_API_KEY", "sk-1")],
-                "EMBEDDER",
-                "local",
-            ),
-            (
-                [("RERANKER", "chat"), ("OPENAI_API_KEY", "sk-1")],
-                "RERANKER",
-                "local or none",
-            ),
-            (
-                [("RERANKER", "cohere"), ("COHERE_API_KEY", "c-1")],
-                "RERANKER",
-                "local or none",
-            ),
-            (
-                [("GENERATOR", "openai"), ("OPENAI_API_KEY", "sk-1")],
-                "GENERATOR",
-                "extractive",
-            ),
-            (
-                [
-                    ("HASH_SECRET_ARN", ""),
-                    ("HASH_SECRET_SECRET_ARN", "arn:aws:x"),
-                ],
-                "HASH_SECRET_SECRET_ARN",
-                "HASH_SECRET itself",
-            ),
-        ] {
-            let error = read(&pairs).unwrap_err();
-            assert!(matches!(error, ConfigError::NotBuilt { .. }), "{error}");
-            assert!(
-                error.to_string().contains(names) && error.to_string().contains(accepts),
-                "{error}"
-            );
-        }
+    fn a_secret_by_its_place_is_refused() {
+        let error = read(&[
+            ("HASH_SECRET_ARN", ""),
+            ("HASH_SECRET_SECRET_ARN", "arn:aws:x"),
+        ])
+        .unwrap_err();
+        assert!(matches!(error, ConfigError::NotBuilt { .. }), "{error}");
+        let told = error.to_string();
+        assert!(
+            told.contains("HASH_SECRET_SECRET_ARN") && told.contains("HASH_SECRET itself"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -177,6 +177,8 @@ pub enum RemovalReason {
     UnsupportedName,
     /// It says the opposite of its quote.
     ContradictsNegation,
+    /// The cited passages have nothing to do with it.
+    Unrelated,
 }
 
 impl RemovalReason {
@@ -191,6 +193,7 @@ impl RemovalReason {
             Self::UnsupportedNumber => "unsupported_number",
             Self::UnsupportedName => "unsupported_name",
             Self::ContradictsNegation => "contradicts_negation",
+            Self::Unrelated => "unrelated",
             Self::Dropped(reason) => reason.as_str(),
         }
     }

@@ -109,6 +109,21 @@ impl PassageWords {
         Some(&self.text[quote])
     }
 
+    /// Whether the passage has anything to do with `sentence`: a third of its telling words, where it has some.
+    #[must_use]
+    pub fn relates_to(&self, sentence: &str) -> bool {
+        let telling: Vec<String> = words(sentence)
+            .take(MOST_WORDS)
+            .map(|range| sentence[range].to_lowercase())
+            .filter(|word| !says_nothing(word))
+            .collect();
+        let shared = telling
+            .iter()
+            .filter(|word| self.stems.contains(stem(word)) || self.known.contains(word.as_str()))
+            .count();
+        telling.len() < FEW_WORDS || shared * 3 >= telling.len()
+    }
+
     /// Whether the passage speaks of what `sentence` says: it holds every number and name, and most of the other words.
     #[must_use]
     pub fn speaks_of(&self, sentence: &str) -> bool {
@@ -143,6 +158,9 @@ impl PassageWords {
             && options(&names).all(|option| self.options.contains(option))
     }
 }
+
+/// Fewer telling words are a turn of phrase.
+const FEW_WORDS: usize = 3;
 
 /// The words of `text` in lower case, with their bytes.
 fn lower_words(text: &str) -> Vec<(String, Range<usize>)> {

@@ -224,7 +224,7 @@ impl Gate {
             return Some(Ruling::Removed { index, reason });
         }
         let ruling = match cover {
-            Cover::Own => self.check(claimed.clone()),
+            Cover::Own => self.check(claimed.clone(), Standing::Own),
             Cover::By(lender) => self.check_borrowed(claimed, of[lender]),
             Cover::Nobody | Cover::Open => Err(RemovalReason::NoCitation),
         };
@@ -261,11 +261,15 @@ impl Gate {
             citations,
             ..claimed.clone()
         };
-        self.check(claimed)
+        self.check(claimed, Standing::Borrowed)
     }
 
     /// Checks a sentence against the citations it has.
-    fn check(&self, mut claimed: ClaimedSentence) -> Result<VerifiedSentence, RemovalReason> {
+    fn check(
+        &self,
+        mut claimed: ClaimedSentence,
+        standing: Standing,
+    ) -> Result<VerifiedSentence, RemovalReason> {
         for claim in &mut claimed.citations {
             *claim = self.with_quote(claim, &claimed.text);
         }
@@ -273,7 +277,7 @@ impl Gate {
             Checked::Shown { sentence } => sentence,
             Checked::Removed { reason, .. } => return Err(reason),
         };
-        supported(&sentence, &self.passages)?;
+        supported(&sentence, &self.passages, standing)?;
         Ok(sentence)
     }
 
@@ -308,21 +312,59 @@ impl Gate {
     }
 }
 
+/// Whose citations a sentence stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// Its own: their quotes are about it.
+    Own,
+    /// Another's: one quote of several is about it.
+    Borrowed,
+}
+
 /// Whether the cited passages support what a sentence with valid citations says; see [`crate::support`].
-fn supported(sentence: &VerifiedSentence, passages: &[PassageWords]) -> Result<(), RemovalReason> {
-    let evidence: Vec<Evidence<'_>> = sentence
-        .citations()
-        .iter()
-        .map(|citation| Evidence {
-            passage: passages[citation.passage()].text(),
-            heading: passages[citation.passage()].heading(),
+fn supported(
+    sentence: &VerifiedSentence,
+    passages: &[PassageWords],
+    standing: Standing,
+) -> Result<(), RemovalReason> {
+    let cited = || {
+        sentence
+            .citations()
+            .iter()
+            .map(|citation| (citation, &passages[citation.passage()]))
+    };
+    let evidence: Vec<Evidence<'_>> = cited()
+        .map(|(citation, passage)| Evidence {
+            passage: passage.text(),
+            heading: passage.heading(),
             quote: citation.quote(),
         })
         .collect();
-    let fault = match sentence.kind() {
-        ShownAs::Prose => support::unsupported(sentence.text(), &evidence),
-        ShownAs::Code => support::unsupported_code(sentence.text(), &evidence),
-    };
+    let text = sentence.text();
+    match sentence.kind() {
+        ShownAs::Code if !cited().any(|(_, passage)| passage.holds_names(text)) => {
+            Err(RemovalReason::UnsupportedName)
+        }
+        ShownAs::Code => told(support::unsupported_code(text, &evidence)),
+        ShownAs::Prose if !cited().any(|(_, passage)| passage.relates_to(text)) => {
+            Err(RemovalReason::Unrelated)
+        }
+        ShownAs::Prose => {
+            let fault = support::unsupported(text, &evidence);
+            let agrees = |one: &Evidence<'_>| {
+                support::unsupported(text, std::slice::from_ref(one))
+                    != Some(Unsupported::Contradicts)
+            };
+            // A quote given for another sentence may well say the opposite of this one's words.
+            let is_about_another = fault == Some(Unsupported::Contradicts)
+                && standing == Standing::Borrowed
+                && evidence.iter().any(agrees);
+            told(fault.filter(|_| !is_about_another))
+        }
+    }
+}
+
+fn told(fault: Option<Unsupported>) -> Result<(), RemovalReason> {
     fault.map_or(Ok(()), |fault| Err(fault.into()))
 }
 
@@ -666,9 +708,15 @@ mod tests {
             "It bends `a[P1]` and `` b`[P9: \"x\"] `` [P3: \"This is a soft limit\"].",
             &["It bends `a[P1]` and `` b`[P9: \"x\"] ``. [P3]"],
         );
-        check(
-            "It bends a[1] and ARRAY[1, 2] and [0-9] and f(P2) here [P3: \"This is a soft limit\"].",
-            &["It bends a[1] and ARRAY[1, 2] and [0-9] and f(P2) here. [P3]"],
+        let mut gate =
+            gate(&["This is a soft limit: a[1], ARRAY[1, 2], [0-9] and f(P2) bend here."]);
+        let mut rulings = gate.push(
+            "It bends a[1] and ARRAY[1, 2] and [0-9] and f(P2) here [P1: \"This is a soft limit\"].",
+        );
+        rulings.extend(gate.finish(End::Complete));
+        assert_eq!(
+            lines(&rulings),
+            ["It bends a[1] and ARRAY[1, 2] and [0-9] and f(P2) here. [P1]"]
         );
         check(
             "It bends `here [P3: \"This is a soft limit\"].",
@@ -755,13 +803,21 @@ mod tests {
             (format!("- {q} It bends."), "It bends."),
             (format!("> It bends {q}."), "It bends."),
             (format!("1. It bends {q}."), "It bends."),
-            (format!("2**3 bends {q}."), "2**3 bends."),
+            (format!("x**y bends {q}."), "x**y bends."),
             (format!("## It bends {q}"), "It bends"),
             (format!("It bends.\n{q}\n"), "It bends."),
-            (format!("now ( ) bends ... {q}"), "now ( ) bends ..."),
+            (format!("it ( ) bends ... {q}"), "it ( ) bends ..."),
         ] {
             check(&output, &[&format!("{shown} [P3]")]);
         }
+    }
+
+    #[test]
+    fn a_quote_about_something_else_holds_nothing_up() {
+        check(
+            "Serializable is the default isolation level [P3: \"This is a soft limit\"].",
+            &["- 0 unrelated"],
+        );
     }
 
     #[test]
@@ -1005,7 +1061,7 @@ mod tests {
     #[test]
     fn the_answer_ends_at_a_sentence_before_its_limit() {
         let sentence =
-            "This is a soft limit that has in all exactly eleven [P3: \"This is a soft limit\"]. ";
+            "This is a soft limit that stands in any such case [P3: \"This is a soft limit\"]. ";
         let rulings = rule(&sentence.repeat(30), 11, End::Complete);
         assert_eq!(rulings.len(), 250 / 11 + 1);
         assert_eq!(rulings.last(), Some(&Ruling::Truncated));
@@ -1048,18 +1104,25 @@ mod tests {
 
     #[test]
     fn sentences_end_where_they_end() {
-        let q = "[P3: \"This is a soft limit\"]";
-        check(
-            &format!(
-                "In 17.2, e.g. with pg_dump or pg_catalog.pg_class (see there. It is short), it bends {q}. Run pg_dump. {q} Does it? {q} Yes! {q}"
-            ),
-            &[
-                "In 17.2, e.g. with pg_dump or pg_catalog.pg_class (see there. It is short), it bends. [P3]",
-                "Run pg_dump. [P3]",
-                "Does it? [P3]",
-                "Yes! [P3]",
-            ],
+        let q = "[P1: \"This is a soft limit\"]";
+        let output = format!(
+            "In 17.2, e.g. with pg_dump or pg_catalog.pg_class (see there. It is short), it bends {q}. Run pg_dump. {q} Does it? {q} Yes! {q}"
         );
+        let mut gate = gate(&[
+            "This is a soft limit. It bends in 17.2 with pg_dump or pg_catalog.pg_class, and it is short.",
+        ]);
+        let mut rulings = gate.push(&output);
+        rulings.extend(gate.finish(End::Complete));
+        assert_eq!(
+            lines(&rulings),
+            [
+                "In 17.2, e.g. with pg_dump or pg_catalog.pg_class (see there. It is short), it bends. [P1]",
+                "Run pg_dump. [P1]",
+                "Does it? [P1]",
+                "Yes! [P1]",
+            ]
+        );
+        let q = "[P3: \"This is a soft limit\"]";
         check(
             &format!("限界は柔らかい{q}。次も同じ{q}。"),
             &["限界は柔らかい。 [P3]", "次も同じ。 [P3]"],
