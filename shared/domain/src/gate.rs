@@ -719,8 +719,8 @@ mod tests {
             ["It bends a[1] and ARRAY[1, 2] and [0-9] and f(P2) here. [P1]"]
         );
         check(
-            "It bends `here [P3: \"This is a soft limit\"].",
-            &["It bends `here. [P3]"],
+            "It bends `limit [P3: \"This is a soft limit\"].",
+            &["It bends `limit. [P3]"],
         );
     }
 
@@ -806,7 +806,7 @@ mod tests {
             (format!("x**y bends {q}."), "x**y bends."),
             (format!("## It bends {q}"), "It bends"),
             (format!("It bends.\n{q}\n"), "It bends."),
-            (format!("it ( ) bends ... {q}"), "it ( ) bends ..."),
+            (format!("it, ( ) bends ... {q}"), "it, ( ) bends ..."),
         ] {
             check(&output, &[&format!("{shown} [P3]")]);
         }
