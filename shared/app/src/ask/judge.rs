@@ -9,9 +9,9 @@ use super::rerank::{Order, Ranked};
 use crate::config::Reranker;
 use crate::context::Context;
 
-/// Grades of a chat model: the prompt calls half "answers a part of it".
+/// Grades of a chat model: its prompt allows none above 0.4 where no passage answers.
 const CHAT_THRESHOLD: f32 = 0.5;
-/// Rerankers of Cohere's kind give most of what answers well above this, and most of what does not well below.
+/// Of rerankers of Cohere's kind; not measured here, so that `RELEVANCE_THRESHOLD` may have to be set.
 const COHERE_THRESHOLD: f32 = 0.3;
 
 /// The verdict.
