@@ -1,5 +1,6 @@
 """Which corpus a command works with: `CORPUS` is the name of a manifest in `corpus/`, or the path of one anywhere."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -26,9 +27,12 @@ def chosen(env):
 def name(manifest):
     """The corpus's name, by which the service knows it."""
     try:
-        return tomllib.loads(manifest.read_text())["name"]
-    except (tomllib.TOMLDecodeError, KeyError) as error:
+        given = tomllib.loads(manifest.read_text(encoding="utf-8"))["name"]
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, OSError) as error:
         raise Failure(f"{manifest} is not a manifest ({error}): see corpus/handbook.toml for one") from None
+    if not isinstance(given, str) or not re.fullmatch(r"[a-z0-9-]{1,64}", given):
+        raise Failure(f"{manifest} names its corpus {given!r}: a name is made of a to z, 0 to 9 and -, at most 64")
+    return given
 
 
 def ensure_pages(manifest):

@@ -42,6 +42,8 @@ def complete(env):
         env = dict(env)
         env.setdefault("MODEL_DIR", str(MODEL))
         env.setdefault("HASH_SECRET", secret("hash"))
+        if "DATABASE_DIRECT_URL" in env and "DATABASE_URL" not in env:
+            raise Failure("DATABASE_DIRECT_URL is set, but not DATABASE_URL: set both, or neither for the local one")
         if "DATABASE_URL" not in env:
             port = held.enter_context(database.local())
             env["DATABASE_URL"] = database.url("sourced_ask", port)

@@ -111,11 +111,11 @@ async function showStatus() {
   if (status === null) return;
   const { mode, quota } = status;
   const notices = [];
-  corpus = status.corpus ?? null;
-  if (corpus) showCorpus(corpus, status.providers);
-  else notices.push("No documentation has been loaded yet. Load it with scripts/ingest, then reload this page.");
+  // A service without documentation answers 503, so that a status always has some.
+  corpus = { ...status.corpus, label: status.corpus.version };
+  showCorpus(corpus, status.providers);
   if (mode === "off") notices.push("The service is switched off for now.");
-  if (mode === "read-only" || mode === "read_only") notices.push("New questions are switched off for now.");
+  if (mode === "read-only") notices.push("New questions are switched off for now.");
   if (quota?.visitor?.remaining === 0) notices.push("You have used today's questions.");
   byId("mode").textContent = notices.join(" ");
   byId("mode").hidden = notices.length === 0;

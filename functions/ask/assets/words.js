@@ -4,15 +4,12 @@
 export const STAGES = {
   __proto__: null, // Keys come from outside: only what is listed is found.
   waking: "Waking the database",
-  admit: "Admitted",
+  open: "Documentation opened",
   embed: "Question read",
   retrieve: "Documentation searched",
-  fuse: "Results merged",
   rerank: "Passages ranked",
-  judge: "Relevance judged",
   generate: "Answer written",
   verify: "Quotes checked",
-  settle: "Settled",
 };
 
 /** Why a sentence was not shown. */

@@ -26,7 +26,7 @@ const ENDING: Duration = Duration::from_millis(750);
 /// An answer as written.
 pub enum Draft {
     /// The passages' own sentences, all of them.
-    Extracted(Extracted),
+    Extracted(Box<Extracted>),
     /// A model's text, of which the first word is here.
     Written(Box<Written>),
 }
@@ -125,7 +125,7 @@ fn extracted(ranked: Ranked) -> Draft {
         })
         .collect();
     let sentences = extract(&sources, &AnswerLimits::default());
-    Draft::Extracted(Extracted { ranked, sentences })
+    Draft::Extracted(Box::new(Extracted { ranked, sentences }))
 }
 
 /// 96 random bits as text: not to be guessed by whoever wrote a passage or a question.

@@ -50,7 +50,7 @@ pub(super) async fn verify(
 ) -> Result<Verified, Stopped> {
     let started = Instant::now();
     let verified = match draft {
-        Draft::Extracted(extracted) => all(extracted, run).await?,
+        Draft::Extracted(extracted) => all(*extracted, run).await?,
         Draft::Written(written) => as_written(ctx, *written, ask, run).await?,
     };
     run.ended("verify", started).await?;
