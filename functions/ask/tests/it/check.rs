@@ -233,7 +233,6 @@ fn the_checker_sees_what_is_wrong() {
         let events: Vec<Sent> = events
             .iter()
             .map(|(name, data)| Sent {
-                piece: 0,
                 name: (*name).into(),
                 data: serde_json::from_str(data).unwrap(),
             })

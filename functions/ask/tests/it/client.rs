@@ -1,4 +1,4 @@
-//! A plain HTTP client of a running service, which keeps the pieces a body came in.
+//! A plain HTTP client of a running service, which reads events as they arrive.
 
 use std::time::Duration;
 
@@ -10,11 +10,9 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 
-/// One event with the piece of the body that ended it.
+/// One event.
 #[derive(Debug, Clone)]
 pub(crate) struct Sent {
-    /// Number of the piece, from 0.
-    pub(crate) piece: usize,
     /// The event's name.
     pub(crate) name: String,
     /// Its data.
@@ -63,7 +61,7 @@ pub(crate) async fn ask(question: &str) -> Response<Incoming> {
 
 /// Reads events until the stream ends, or until there are `at_most`.
 pub(crate) async fn events(response: &mut Response<Incoming>, at_most: usize) -> Vec<Sent> {
-    let (mut sent, mut text, mut piece) = (Vec::new(), Vec::new(), 0);
+    let (mut sent, mut text) = (Vec::new(), Vec::new());
     while sent.len() < at_most {
         let Some(frame) = response.body_mut().frame().await else {
             break;
@@ -83,12 +81,10 @@ pub(crate) async fn events(response: &mut Response<Incoming>, at_most: usize) ->
                 .expect("one line of data");
             assert_eq!(lines.next(), None, "more than one line of data");
             sent.push(Sent {
-                piece,
                 name,
                 data: serde_json::from_str(data).unwrap(),
             });
         }
-        piece += 1;
     }
     sent
 }
