@@ -38,6 +38,8 @@ def of_tests():
 @contextmanager
 def complete(env):
     """Adds to an environment what it lacks to run the service, starting the local database and DynamoDB as needed."""
+    if "DATABASE_DIRECT_URL" in env and "DATABASE_URL" not in env:
+        raise Failure("DATABASE_DIRECT_URL is set, but DATABASE_URL is not: set both, or neither")
     with ExitStack() as held:
         env = dict(env)
         env.setdefault("MODEL_DIR", str(MODEL))

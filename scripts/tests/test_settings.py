@@ -1,0 +1,26 @@
+"""What the settings refuse before anything is started."""
+
+import unittest
+
+from setup import settings
+from setup.checkout import Failure
+
+
+class Settings(unittest.TestCase):
+    def test_a_direct_url_alone_is_refused(self):
+        env = {"DATABASE_DIRECT_URL": "postgres://owner@db.example/sourced"}
+        with self.assertRaises(Failure) as refused, settings.complete(env):
+            self.fail("it was taken")
+        self.assertIn("DATABASE_URL is not", str(refused.exception))
+        self.assertNotIn("\n", str(refused.exception))
+        self.assertNotIn("db.example", str(refused.exception))
+
+    def test_a_port_is_a_number(self):
+        self.assertEqual(settings.port({"PORT": "9100"}), 9100)
+        for value in ("abc", "0", "65536", "-1", "9000.5"):
+            with self.subTest(value), self.assertRaisesRegex(Failure, "1 to 65535"):
+                settings.port({"PORT": value})
+
+
+if __name__ == "__main__":
+    unittest.main()
