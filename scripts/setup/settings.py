@@ -38,16 +38,10 @@ def of_tests():
 @contextmanager
 def complete(env):
     """Adds to an environment what it lacks to run the service, starting the local database and DynamoDB as needed."""
-    if "DATABASE_DIRECT_URL" in env and "DATABASE_URL" not in env:
-        raise Failure("DATABASE_DIRECT_URL is set, but DATABASE_URL is not: set both, or neither")
     with ExitStack() as held:
-        env = dict(env)
+        env = held.enter_context(with_database(env))
         env.setdefault("MODEL_DIR", str(MODEL))
         env.setdefault("HASH_SECRET", secret("hash"))
-        if "DATABASE_URL" not in env:
-            port = held.enter_context(database.local())
-            env["DATABASE_URL"] = database.url("sourced_ask", port)
-            env["DATABASE_DIRECT_URL"] = database.url("sourced_owner", port)
         if "AWS_ENDPOINT_URL_DYNAMODB" not in env and "USAGE_TABLE" not in env:
             port = held.enter_context(counters.local())
             env["AWS_ENDPOINT_URL_DYNAMODB"] = f"http://127.0.0.1:{port}"
@@ -56,6 +50,21 @@ def complete(env):
             env.pop("AWS_SESSION_TOKEN", None)
             env.pop("AWS_PROFILE", None)
         yield env
+
+
+@contextmanager
+def with_database(env):
+    """Adds to an environment the local database, started as needed, where it names none."""
+    if "DATABASE_DIRECT_URL" in env and "DATABASE_URL" not in env:
+        raise Failure("DATABASE_DIRECT_URL is set, but DATABASE_URL is not: set both, or neither")
+    if "DATABASE_URL" in env:
+        yield dict(env)
+        return
+    with database.local() as port:
+        yield env | {
+            "DATABASE_URL": database.url("sourced_ask", port),
+            "DATABASE_DIRECT_URL": database.url("sourced_owner", port),
+        }
 
 
 def port(env):

@@ -9,11 +9,17 @@ from setup.checkout import Failure
 class Settings(unittest.TestCase):
     def test_a_direct_url_alone_is_refused(self):
         env = {"DATABASE_DIRECT_URL": "postgres://owner@db.example/sourced"}
-        with self.assertRaises(Failure) as refused, settings.complete(env):
-            self.fail("it was taken")
-        self.assertIn("DATABASE_URL is not", str(refused.exception))
-        self.assertNotIn("\n", str(refused.exception))
-        self.assertNotIn("db.example", str(refused.exception))
+        for block in (settings.complete, settings.with_database):
+            with self.subTest(block), self.assertRaises(Failure) as refused, block(env):
+                self.fail("it was taken")
+            self.assertIn("DATABASE_URL is not", str(refused.exception))
+            self.assertNotIn("\n", str(refused.exception))
+            self.assertNotIn("db.example", str(refused.exception))
+
+    def test_a_database_of_ones_own_is_taken_as_it_is(self):
+        env = {"DATABASE_URL": "postgres://reader@db.example/sourced"}
+        with settings.with_database(env) as taken:
+            self.assertEqual(taken, env)
 
     def test_a_port_is_a_number(self):
         self.assertEqual(settings.port({"PORT": "9100"}), 9100)
