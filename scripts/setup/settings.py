@@ -26,7 +26,10 @@ SETTINGS = re.compile(
 def given():
     """What the caller set: the environment above `.env`. Empty counts as unset, as it does in the programs."""
     merged = _dot_env() | {name: value for name, value in os.environ.items() if value.strip()}
-    return {name: value for name, value in merged.items() if value.strip()}
+    env = {name: value for name, value in merged.items() if value.strip()}
+    if "DATABASE_DIRECT_URL" in env and "DATABASE_URL" not in env:
+        raise Failure("DATABASE_DIRECT_URL is set, but DATABASE_URL is not: set both, or neither")
+    return env
 
 
 def of_tests():
@@ -55,8 +58,6 @@ def complete(env):
 @contextmanager
 def with_database(env):
     """Adds to an environment the local database, started as needed, where it names none."""
-    if "DATABASE_DIRECT_URL" in env and "DATABASE_URL" not in env:
-        raise Failure("DATABASE_DIRECT_URL is set, but DATABASE_URL is not: set both, or neither")
     if "DATABASE_URL" in env:
         yield dict(env)
         return
