@@ -78,8 +78,16 @@ def port(env):
 
 def _dot_env():
     path = ROOT / (os.environ.get("ENV_FILE") or ".env")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        lines = []
+    except OSError as error:
+        raise Failure(f"cannot read {path} ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise Failure(f"{path} is not UTF-8") from None
     pairs = {}
-    for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
+    for number, line in enumerate(lines, 1):
         line = line.strip()
         if not line or line.startswith("#"):
             continue

@@ -1,7 +1,9 @@
 """What the settings refuse before anything is started."""
 
 import os
+import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
 
 from setup import settings
@@ -21,6 +23,19 @@ class Settings(unittest.TestCase):
         self.assertNotIn("db.example", str(refused.exception))
         both = {"DATABASE_DIRECT_URL": "postgres://owner@db.example/", "DATABASE_URL": "postgres://reader@db.example/"}
         self.assertEqual(self.given(**both), {"ENV_FILE": os.devnull} | both)
+
+    def test_a_file_that_cannot_be_used_is_said_in_one_line(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        latin = folder / "latin"
+        latin.write_bytes(b"MODE=caf\xe9")
+        line = folder / "line"
+        line.write_text("PORT 9000")
+        for path, said in [(folder, "cannot read"), (latin, "is not UTF-8"), (line, "line 1 is not understood")]:
+            with self.subTest(said), self.assertRaises(Failure) as refused:
+                self.given(ENV_FILE=str(path))
+            self.assertIn(said, str(refused.exception))
+            self.assertNotIn("\n", str(refused.exception))
+        self.assertEqual(self.given(ENV_FILE=str(folder / "none")), {"ENV_FILE": str(folder / "none")})
 
     def test_a_database_of_ones_own_is_taken_as_it_is(self):
         env = {"DATABASE_URL": "postgres://reader@db.example/sourced"}
