@@ -18,7 +18,11 @@ def chosen(env):
     """The manifest that `CORPUS` chooses. Paths are relative to where the command is run."""
     given = env.get("CORPUS", DEFAULT)
     manifest = Path(given) if given.endswith(".toml") or "/" in given else MANIFESTS / f"{given}.toml"
-    if not manifest.is_file():
+    try:
+        there = manifest.is_file()
+    except OSError as error:
+        raise Failure(f"cannot read {manifest} ({error.strerror})") from None
+    if not there:
         known = ", ".join(sorted(path.stem for path in MANIFESTS.glob("*.toml")))
         raise Failure(f"there is no manifest {manifest}: CORPUS takes {known} or a manifest's path")
     return manifest.resolve()
@@ -27,12 +31,18 @@ def chosen(env):
 def name(manifest):
     """The corpus's name, by which the service knows it."""
     try:
-        given = tomllib.loads(manifest.read_text(encoding="utf-8"))["name"]
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, OSError) as error:
+        table = tomllib.loads(manifest.read_bytes().decode())
+    except OSError as error:
+        raise Failure(f"cannot read {manifest} ({error.strerror})") from None
+    except ValueError as error:  # It is not UTF-8, or not TOML.
         raise Failure(f"{manifest} is not a manifest ({error}): see corpus/handbook.toml for one") from None
-    if not isinstance(given, str) or not re.fullmatch(r"[a-z0-9-]{1,64}", given):
-        raise Failure(f"{manifest} names its corpus {given!r}: a name is made of a to z, 0 to 9 and -, at most 64")
-    return given
+    found = table.get("name")
+    if found is None:
+        raise Failure(f"{manifest} has no `name`: see corpus/handbook.toml for a manifest")
+    # The service's own rule for CORPUS, which is this name.
+    if not isinstance(found, str) or not re.fullmatch(r"[a-z0-9-]{1,64}", found):
+        raise Failure(f"{manifest}: `name` is {found!r}: it must be 1 to 64 of a to z, 0 to 9 and -, in quotes")
+    return found
 
 
 def ensure_pages(manifest):

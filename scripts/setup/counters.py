@@ -10,10 +10,10 @@ import subprocess
 from contextlib import contextmanager
 
 from .checkout import LOCAL, TARGET, Failure
-from .processes import alive, free_port, listening, name_of, shared, wait_for
+from .processes import alive, end, free_port, listening, name_of, shared, wait_for
 
 HOME = LOCAL / "dynamodb"
-PROGRAM = "dynamodb-local"
+PROGRAM = "dynamodb-local"  # No longer than the 15 characters that the kernel keeps of a name.
 START_S = 20
 STOP_S = 5
 
@@ -37,22 +37,25 @@ def _start():
             stderr=file,
             start_new_session=True,  # It may outlive this command, while another works with it.
         )
-    (HOME / "pid").write_text(str(process.pid))
-    (HOME / "port").write_text(str(port))
-    if not wait_for(lambda: process.poll() is not None or listening(port), START_S) or process.poll() is not None:
-        _stop()
-        last = (log.read_text(errors="replace").splitlines() or ["nothing logged"])[-1]
-        raise Failure(f"the DynamoDB emulator does not start ({last}): rm -r {HOME} to begin anew")
+    try:
+        (HOME / "pid").write_text(str(process.pid))
+        (HOME / "port").write_text(str(port))
+        if not wait_for(lambda: process.poll() is not None or listening(port), START_S) or process.poll() is not None:
+            last = (log.read_text(errors="replace").splitlines() or ["nothing logged"])[-1]
+            raise Failure(f"the DynamoDB emulator does not start ({last}): rm -r {HOME} to begin anew")
+    except BaseException:
+        end(process)
+        raise
 
 
 def _running():
     pid = _number("pid")
-    return pid is not None and PROGRAM.startswith(name_of(pid) or "-") and listening(_number("port"))
+    return pid is not None and name_of(pid) == PROGRAM and listening(_number("port"))
 
 
 def _stop():
     pid = _number("pid")
-    if pid is None or not PROGRAM.startswith(name_of(pid) or "-"):
+    if pid is None or name_of(pid) != PROGRAM:
         return
     os.kill(pid, signal.SIGTERM)
     if not wait_for(lambda: not alive(pid), STOP_S, every=0.02):

@@ -12,7 +12,7 @@ import subprocess
 from contextlib import contextmanager
 
 from .checkout import LOCAL, Failure, say
-from .processes import free_port, name_of, output, shared, wait_for
+from .processes import Stopped, free_port, name_of, output, shared, wait_for
 from .secrets import secret
 from .tools import postgres_bin
 
@@ -22,6 +22,7 @@ LOG = HOME / "log"
 PORT = LOCAL / "postgres.port"
 DATABASE = "sourced"
 START_S = 60  # Recovery after a kill replays what was not yet written.
+PID_FILE_S = 1  # Postgres writes it first of all.
 
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -76,13 +77,17 @@ def _start():
     except Failure:
         last = (LOG.read_text(errors="replace").splitlines() or ["nothing logged"])[-1]
         raise Failure(f"Postgres does not start ({last}): see {LOG}, or rm -r {HOME} to begin anew") from None
+    except Stopped:
+        wait_for(lambda: _pid() is not None, PID_FILE_S)  # What was just started must be found to be stopped.
+        raise
     PORT.write_text(str(port))
     _psql("postgres", ROLES, port)
     _psql(DATABASE, EXTENSION, port)
 
 
 def _stop():
-    if _running():
+    # Also one that is still recovering, and so does not answer yet.
+    if _is_postgres(_pid()):
         _pg_ctl("stop", "-w", "-m", "fast")
 
 
@@ -120,10 +125,13 @@ def _initialise():
 
 def _running():
     """Whether our Postgres answers. One that was killed or is still recovering is told apart by its pid file."""
-    pid = _pid()
-    if pid is None or name_of(pid) != "postgres":
+    if not _is_postgres(_pid()):
         return False
     return wait_for(lambda: _pid() is None or _answers(), START_S) and _pid() is not None
+
+
+def _is_postgres(pid):
+    return pid is not None and name_of(pid) == "postgres"
 
 
 def _answers():
@@ -150,7 +158,7 @@ def _pid_file_line(number):
 def _drop_stale_pid():
     """A pid file left by a kill whose number now belongs to another program would stop Postgres from starting."""
     pid = _pid()
-    if pid is not None and name_of(pid) != "postgres":
+    if pid is not None and not _is_postgres(pid):
         (DATA / "postmaster.pid").unlink()
 
 

@@ -18,7 +18,7 @@ from .processes import alone, output, run
 
 MANIFEST = ROOT / "corpus" / "postgresql-17.toml"
 PAGES = LOCAL / "corpus" / "postgresql-17"
-ORIGIN = "ORIGIN.txt"  # Beside the pages: where they came from. Written last, so it says that they are all there.
+ORIGIN = "ORIGIN.txt"  # Beside the pages: where they came from.
 
 PACKAGE = "postgresql-doc-17"
 SUITE = "trixie"
@@ -26,9 +26,9 @@ FETCH_TIMEOUT_S = 30
 
 
 def ensure():
-    """Brings the pages when they are not there."""
+    """Brings the pages when they are not all there."""
     with alone("pages"):
-        if not (PAGES / ORIGIN).exists():
+        if not (PAGES / ORIGIN).exists() or _missing(PAGES):
             _bring()
 
 
@@ -80,8 +80,7 @@ def _from_debian(into):
         pages = sorted(Path(folder, "usr/share/doc", PACKAGE, "html").glob("*.html"))
         for page in pages:
             shutil.copyfile(page, into / page.name)
-    missing = [name for name in _listed() if not (into / name).exists()]
-    if missing:
+    if missing := _missing(into):
         raise Failure(f"{PACKAGE} {version} lacks {', '.join(missing)}")
     return f"{len(pages)} pages of the Debian package {PACKAGE} {version} ({SUITE})"
 
@@ -139,7 +138,7 @@ def _stanzas():
 
 
 def _from_site(into):
-    base = tomllib.loads(MANIFEST.read_text())["base_url"]
+    base = _manifest()["base_url"]
     names = _listed()
     for number, name in enumerate(names, 1):
         say(f"fetching {base}{name} ({number} of {len(names)})")
@@ -151,8 +150,16 @@ def _from_site(into):
     return f"{len(names)} pages from {base}"
 
 
+def _missing(folder):
+    return [name for name in _listed() if not (folder / name).is_file()]
+
+
 def _listed():
-    return tomllib.loads(MANIFEST.read_text())["pages"]
+    return _manifest()["pages"]
+
+
+def _manifest():
+    return tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
 
 
 def _made(folder):

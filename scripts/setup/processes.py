@@ -2,7 +2,8 @@
 
 A program runs in a session of its own, so a Ctrl-C reaches only the command, which then ends what it started in order.
 Programs that several commands share (the database, the counters) are held by file locks: the kernel drops a lock when
-its holder dies, also by kill -9, so "the last one out stops it" needs no pid file to be right.
+its holder dies, also by kill -9, so the last one out is always known, and stops them. Which process that is, their pid
+files say; one that names a process of another program is not believed.
 """
 
 import ctypes
@@ -126,9 +127,11 @@ def shared(name, *, running, start, stop):
         with alone(name):
             users = held.enter_context(open(LOCAL / f"{name}.users", "w"))
             fcntl.flock(users, fcntl.LOCK_SH)
-            if not running():
-                start()
+        # A start that is cut short may have started something, so it is inside.
         try:
+            with alone(name):
+                if not running():
+                    start()
             yield
         finally:
             with alone(name):

@@ -26,7 +26,10 @@ SETTINGS = re.compile(
 def given():
     """What the caller set: the environment above `.env`. Empty counts as unset, as it does in the programs."""
     merged = _dot_env() | {name: value for name, value in os.environ.items() if value.strip()}
-    return {name: value for name, value in merged.items() if value.strip()}
+    env = {name: value for name, value in merged.items() if value.strip()}
+    if "DATABASE_DIRECT_URL" in env and "DATABASE_URL" not in env:
+        raise Failure("DATABASE_DIRECT_URL is set, but DATABASE_URL is not: set both, or neither")
+    return env
 
 
 def of_tests():
@@ -39,15 +42,9 @@ def of_tests():
 def complete(env):
     """Adds to an environment what it lacks to run the service, starting the local database and DynamoDB as needed."""
     with ExitStack() as held:
-        env = dict(env)
+        env = held.enter_context(with_database(env))
         env.setdefault("MODEL_DIR", str(MODEL))
         env.setdefault("HASH_SECRET", secret("hash"))
-        if "DATABASE_DIRECT_URL" in env and "DATABASE_URL" not in env:
-            raise Failure("DATABASE_DIRECT_URL is set, but not DATABASE_URL: set both, or neither for the local one")
-        if "DATABASE_URL" not in env:
-            port = held.enter_context(database.local())
-            env["DATABASE_URL"] = database.url("sourced_ask", port)
-            env["DATABASE_DIRECT_URL"] = database.url("sourced_owner", port)
         if "AWS_ENDPOINT_URL_DYNAMODB" not in env and "USAGE_TABLE" not in env:
             port = held.enter_context(counters.local())
             env["AWS_ENDPOINT_URL_DYNAMODB"] = f"http://127.0.0.1:{port}"
@@ -56,6 +53,19 @@ def complete(env):
             env.pop("AWS_SESSION_TOKEN", None)
             env.pop("AWS_PROFILE", None)
         yield env
+
+
+@contextmanager
+def with_database(env):
+    """Adds to an environment the local database, started as needed, where it names none."""
+    if "DATABASE_URL" in env:
+        yield dict(env)
+        return
+    with database.local() as port:
+        yield env | {
+            "DATABASE_URL": database.url("sourced_ask", port),
+            "DATABASE_DIRECT_URL": database.url("sourced_owner", port),
+        }
 
 
 def port(env):
@@ -68,8 +78,16 @@ def port(env):
 
 def _dot_env():
     path = ROOT / (os.environ.get("ENV_FILE") or ".env")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        lines = []
+    except OSError as error:
+        raise Failure(f"cannot read {path} ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise Failure(f"{path} is not UTF-8") from None
     pairs = {}
-    for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
+    for number, line in enumerate(lines, 1):
         line = line.strip()
         if not line or line.startswith("#"):
             continue

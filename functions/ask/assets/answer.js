@@ -6,12 +6,12 @@
 import { element, headingPath, link } from "./dom.js";
 import { cutAtQuote } from "./offsets.js";
 import { attachPreview } from "./preview.js";
-import { corpusName, count, DEGRADED, duration, failureSentences, NOTES, REASONS, STAGES } from "./words.js";
+import { corpusName, count, DEGRADED, duration, failureSentences, NOTES, OTHER_STAGE, REASONS, STAGES } from "./words.js";
 
 const WORD_JOINER = "\u2060"; // No line may end between a sentence and its mark.
 
 /**
- * Builds the view of an answer to `question` from `corpus` (`{title, label}`, or `null` while unknown).
+ * Builds the view of an answer to `question` from `corpus` (as in the service's status, or `null` while unknown).
  *
  * Returns its element and what may happen to it: `receive(name, data)` for the stream's events, `fail(failure)`,
  * `stop()`, and `summary()`, the sentence read aloud when it is over.
@@ -28,8 +28,7 @@ export function createAnswer(question, corpus) {
 
   const receivers = {
     progress({ stage, ms }) {
-      const label = STAGES[stage] ?? stage.replaceAll("_", " ");
-      timer.passed(label, ms);
+      timer.passed(STAGES[stage] ?? OTHER_STAGE, ms);
     },
 
     passages({ passages: list }) {

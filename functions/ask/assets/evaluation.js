@@ -10,7 +10,7 @@ try {
   const response = await fetch("api/evaluation");
   if (!response.ok) throw new Error(`status ${response.status}`);
   const { runs } = await response.json();
-  if (runs.length === 0) place.replaceChildren(element("p", {}, "No runs recorded yet."));
+  if (runs.length === 0) place.replaceChildren(element("p", {}, "No figures are recorded by this version yet."));
   else place.replaceChildren(...runs.flatMap(showRun));
 } catch (error) {
   console.error(error);

@@ -6,7 +6,7 @@
 import { createAnswer } from "./answer.js";
 import { ask, AskFailure } from "./ask.js";
 import { close as closePreview } from "./preview.js";
-import { corpusName, count } from "./words.js";
+import { corpusFacts, statusNotices } from "./words.js";
 
 const MAX_CHARACTERS = 1000;
 
@@ -105,32 +105,22 @@ function say(sentence) {
 }
 
 async function showStatus() {
-  const status = await fetch("api/status")
-    .then((response) => (response.ok ? response.json() : null))
-    .catch(() => null); // The page works without it; asking says what is wrong.
-  if (status === null) return;
-  const { mode, quota } = status;
-  const notices = [];
-  // A service without documentation answers 503, so that a status always has some.
-  corpus = { ...status.corpus, label: status.corpus.version };
-  showCorpus(corpus, status.providers);
-  if (mode === "off") notices.push("The service is switched off for now.");
-  if (mode === "read-only") notices.push("New questions are switched off for now.");
-  if (quota?.visitor?.remaining === 0) notices.push("You have used today's questions.");
+  // The page works without it; asking says what is wrong.
+  const response = await fetch("api/status").catch(() => null);
+  const status = await response?.json().catch(() => null);
+  if (!status) return;
+  if (response.ok) {
+    corpus = status.corpus;
+    showCorpus(corpus, status.providers);
+  }
+  const notices = statusNotices(status);
   byId("mode").textContent = notices.join(" ");
   byId("mode").hidden = notices.length === 0;
 }
 
-function showCorpus({ title, label, pages, chunks, built_at: builtAt, licence }, providers) {
-  byId("corpus-title").textContent = title;
-  document.title = `${title} · Sourced`;
-  const facts = [corpusName({ title, label })];
-  if (pages) facts.push(`${count(pages, "page")} in ${count(chunks, "passage")}`);
-  const built = new Date(builtAt);
-  if (builtAt && !Number.isNaN(built.getTime())) {
-    facts.push(`loaded ${built.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })}`);
-  }
-  if (providers?.generator === "extractive") facts.push("answers in the documentation's own sentences");
-  byId("corpus-facts").textContent = `${facts.join(" · ")}.`;
-  if (licence) byId("licence").textContent = licence;
+function showCorpus(shown, providers) {
+  byId("corpus-title").textContent = shown.title;
+  document.title = `${shown.title} · Sourced`;
+  byId("corpus-facts").textContent = `${corpusFacts(shown, providers).join(" · ")}.`;
+  if (shown.licence) byId("licence").textContent = shown.licence;
 }

@@ -4,13 +4,16 @@
 export const STAGES = {
   __proto__: null, // Keys come from outside: only what is listed is found.
   waking: "Waking the database",
-  open: "Documentation opened",
+  open: "Database opened",
   embed: "Question read",
   retrieve: "Documentation searched",
   rerank: "Passages ranked",
   generate: "Answer written",
   verify: "Quotes checked",
 };
+
+/** What a stage is called that a newer service has and this page does not know. */
+export const OTHER_STAGE = "One more step";
 
 /** Why a sentence was not shown. */
 export const REASONS = {
@@ -19,6 +22,7 @@ export const REASONS = {
   unknown_passage: "it cited a passage that was not found",
   quote_not_found: "its quote is not in the passage",
   quote_too_short: "its quote is too short to prove anything",
+  // The interface has these three as well; this version of the service never sends them.
   unsupported_number: "it has a number that its quotes do not have",
   unsupported_name: "it names something that its quotes do not name",
   contradicts_negation: "it says the opposite of its quote",
@@ -73,8 +77,36 @@ export function failureSentences({ code, retryAfterSeconds, resetsAt, requestId 
 }
 
 /** A corpus by its title and, unless the title says it, the documentation's own version. */
-export function corpusName({ title, label }) {
-  return label && !title.includes(label) ? `${title}, version ${label}` : title;
+export function corpusName({ title, version }) {
+  return version && !title.includes(version) ? `${title}, version ${version}` : title;
+}
+
+/** What the service's status says of its corpus, in a few words each. */
+export function corpusFacts(corpus, providers) {
+  const facts = [corpusName(corpus)];
+  if (corpus.pages) facts.push(`${count(corpus.pages, "page")} in ${count(corpus.chunks, "passage")}`);
+  const built = new Date(corpus.built_at);
+  if (corpus.built_at && !Number.isNaN(built.getTime())) {
+    facts.push(`loaded ${built.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })}`);
+  }
+  if (providers?.generator === "extractive") facts.push("answers in the documentation's own sentences");
+  return facts;
+}
+
+/** What a visitor should know before asking, by the body of the service's status or of the error in its place. */
+export function statusNotices({ error, mode, quota }) {
+  const notices = [];
+  // The service says only that there is no corpus to answer from, not why.
+  if (error?.code === "unavailable") {
+    notices.push(
+      "No documentation has been loaded yet, or it cannot be reached at the moment. If none has been loaded, " +
+        "load it with scripts/ingest, then reload this page.",
+    );
+  }
+  if (mode === "off") notices.push("The service is switched off for now.");
+  if (mode === "read-only") notices.push("New questions are switched off for now.");
+  if (quota?.visitor?.remaining === 0) notices.push("You have used today's questions.");
+  return notices;
 }
 
 /** `1 quote`, `2 quotes`. */

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { corpusName, count, duration, failureSentences } from "../words.js";
+import { corpusFacts, corpusName, count, duration, failureSentences, STAGES, statusNotices } from "../words.js";
+
+// The body that the service's own test has recorded, below the snapshot's head.
+function recorded(name) {
+  const file = new URL(`../../tests/it/snapshots/it__requests__${name}.snap`, import.meta.url);
+  return JSON.parse(readFileSync(file, "utf8").split("\n---\n")[1]);
+}
 
 test("durations are rounded to what a reader can use", () => {
   const shown = [0.2, 8.4, 999, 1000, 1440, 89_000, 3 * 60_000].map(duration);
@@ -13,9 +20,41 @@ test("one and many", () => {
 });
 
 test("a corpus is named with its version once", () => {
-  assert.equal(corpusName({ title: "PostgreSQL 17", label: "17" }), "PostgreSQL 17");
-  assert.equal(corpusName({ title: "Handbook", label: "2026.2" }), "Handbook, version 2026.2");
+  assert.equal(corpusName({ title: "PostgreSQL 17", version: "17" }), "PostgreSQL 17");
+  assert.equal(corpusName({ title: "Handbook", version: "2026.2" }), "Handbook, version 2026.2");
   assert.equal(corpusName({ title: "Handbook" }), "Handbook");
+});
+
+test("the status as the service sends it names its corpus and needs no notice", () => {
+  const status = recorded("the_status_wakes_no_postgres");
+  const [name, size, loaded, generator] = corpusFacts(status.corpus, status.providers);
+  assert.equal(name, "PostgreSQL, version 17");
+  assert.equal(size, "35 pages in 610 passages");
+  assert.match(loaded, /^loaded \d+ \w+ \d{4}$/);
+  assert.equal(generator, "answers in the documentation's own sentences");
+  assert.deepEqual(statusNotices(status), []);
+});
+
+for (const [name, body, notice] of [
+  ["no corpus", { error: { code: "unavailable", message: "…", request_id: "r-1" } }, /^No documentation has been loaded yet/],
+  ["off", { mode: "off" }, /switched off/],
+  ["read-only", { mode: "read-only" }, /^New questions are switched off/],
+  ["nothing left", { mode: "live", quota: { visitor: { limit: 20, remaining: 0 } } }, /^You have used/],
+]) {
+  test(`a visitor is told: ${name}`, () => {
+    const notices = statusNotices(body);
+    assert.equal(notices.length, 1);
+    assert.match(notices[0], notice);
+  });
+}
+
+test("another error in the status's place is no notice: asking says what is wrong", () => {
+  assert.deepEqual(statusNotices({ error: { code: "internal" } }), []);
+});
+
+test("every stage that the service reports has a name, and no other", () => {
+  const stages = ["embed", "generate", "open", "rerank", "retrieve", "verify", "waking"];
+  assert.deepEqual(Object.keys(STAGES).sort(), stages);
 });
 
 test("c273 a failure is said in fixed words whatever its code is", () => {
