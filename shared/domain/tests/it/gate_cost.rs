@@ -850,7 +850,12 @@ fn a_citation_does_not_vouch_for_other_subjects() {
                     shown += 1;
                     println!("shown with passage {n}: {text}");
                 }
-                assert!(matches!(&rulings[1], Ruling::Shown(_)));
+                assert!(
+                    matches!(&rulings[1], Ruling::Shown(_)),
+                    "{}: {:?}",
+                    output.text,
+                    rulings[1]
+                );
             }
         }
     }
