@@ -973,6 +973,49 @@ mod tests {
     }
 
     #[test]
+    fn chat_goes_and_its_neighbours_stay() {
+        let soft = "[P3: \"This is a soft limit\"]";
+        check(
+            &format!(
+                "Sure, here is the answer:\n\n- The limit is soft {soft}.\n- However, it can exceed max_wal_size {soft}.\n\nIn summary, the limit is one to keep in mind."
+            ),
+            &[
+                "The limit is soft. [P3]",
+                "However, it can exceed max_wal_size. [P3]",
+                "- 2 no_citation",
+            ],
+        );
+        check(
+            &format!(
+                "Sure! According to the documentation,\nthe limit is soft {soft}. I hope this helps!"
+            ),
+            &["The limit is soft. [P3]", "- 1 no_citation"],
+        );
+        check(
+            &format!(
+                "Certainly, here is the answer: The limit is soft {soft}. Overall, that is how it works."
+            ),
+            &["The limit is soft. [P3]", "- 1 no_citation"],
+        );
+    }
+
+    #[test]
+    fn a_label_without_brackets_is_never_shown() {
+        check(
+            "| Limit | Source |\n|---|---|\n| WAL size can exceed max_wal_size | P3 |\n| fsync is on | P2: \"It is on by default\" |\n| the limit | see P3 |",
+            &[
+                "WAL size can exceed max_wal_size [P3]",
+                "fsync is on [P2]",
+                "- 2 unreadable",
+            ],
+        );
+        check(
+            "As P3 says, the limit is soft [P3: \"This is a soft limit\"]. The limit is soft P3: \"This is a soft limit\".",
+            &["- 0 unreadable", "- 1 unreadable"],
+        );
+    }
+
+    #[test]
     fn notes_are_no_text() {
         for mark in [
             "[NOT COVERED]",

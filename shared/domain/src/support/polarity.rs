@@ -82,10 +82,9 @@ impl Stance {
     /// Whether a negation of this evidence meets only words `sentence` affirms.
     fn is_passed_over(&self, sentence: &Self) -> bool {
         let binds = |scope: &&Scope| {
+            let is_alike = scope.conditional && sentence.conditioned;
             scope.quoted
-                && !scope.attributive
-                && !(scope.conditional && sentence.conditioned)
-                && !self.is_about_others(scope, sentence)
+                && !(scope.attributive || is_alike || self.is_about_others(scope, sentence))
         };
         let has_limit = sentence.words.iter().any(|word| word.stem == ONLY);
         !has_limit

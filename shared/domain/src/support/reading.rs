@@ -311,8 +311,9 @@ impl Reader<'_> {
         let is_than = tokens
             .get(index + 1)
             .is_some_and(|next| next.text == "than");
-        if is_than && matches!(token.text, "more" | "less" | "fewer") {
-            self.mark(Axis::Bound, token.text == "more", tokens, index, quoted);
+        if is_than && matches!(token.text, "more" | "longer" | "less" | "fewer") {
+            let is_least = matches!(token.text, "more" | "longer");
+            self.mark(Axis::Bound, is_least, tokens, index, quoted);
         }
         if let Some((axis, positive)) = pole(tokens, index) {
             let turned = self.turns(axis, token.text);
