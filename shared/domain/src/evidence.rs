@@ -1,8 +1,8 @@
-//! What a passage's own words say about a sentence or a listing, without meaning: which words they share.
+//! What a passage's own words say about a sentence, without meaning: which words they share.
 //!
-//! Three questions of the gate are answered here: which words of the passage a citation without a quote can stand on,
-//! whether a passage speaks of what a borrowed citation would cover, and whether it holds every name of a listing. An answer
-//! never makes anything shown by itself: every quote still goes through [`crate::citation`].
+//! Two questions of the gate are answered here: which words of the passage a citation without a quote can stand on, and
+//! whether a passage speaks of what a borrowed citation would cover. An answer never makes anything shown by itself: every quote
+//! still goes through [`crate::citation`], and every sentence through [`crate::support`].
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -32,7 +32,6 @@ pub struct PassageWords {
     sentences: Vec<Range<usize>>,
     stems: HashSet<String>,
     known: HashSet<String>,
-    options: HashSet<String>,
 }
 
 impl PassageWords {
@@ -48,10 +47,6 @@ impl PassageWords {
         Self {
             sentences: prose_sentences(text),
             stems: known.iter().map(|word| stem(word).to_owned()).collect(),
-            options: options(text)
-                .chain(options(heading))
-                .map(str::to_owned)
-                .collect(),
             known,
             words,
             text: text.to_owned(),
@@ -142,21 +137,6 @@ impl PassageWords {
         }
         all > 0 && shared * SHARED.1 >= all * SHARED.0
     }
-
-    /// Whether the passage holds every name in `listing`: words that are not plain SQL, and options. A literal of one word and a
-    /// number are values, not names.
-    #[must_use]
-    pub fn holds_names(&self, listing: &str) -> bool {
-        let names = without_values(listing);
-        let holds = |word: &str| {
-            let word = word.to_lowercase();
-            word.starts_with(|c: char| c.is_numeric())
-                || self.known.contains(&word)
-                || PLAIN_SQL.binary_search(&word.as_str()).is_ok()
-        };
-        words(&names).all(|range| holds(&names[range]))
-            && options(&names).all(|option| self.options.contains(option))
-    }
 }
 
 /// Fewer telling words are a turn of phrase.
@@ -183,22 +163,6 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// The command line options of `text`: `-Fc`, `--globals-only`.
-fn options(text: &str) -> impl Iterator<Item = &str> + '_ {
-    text.split(|c: char| {
-        c.is_whitespace()
-            || matches!(
-                c,
-                '[' | ']' | '(' | ')' | '|' | '"' | '`' | '=' | ',' | ';' | '.'
-            )
-    })
-    .filter(|word| {
-        let name = word.trim_start_matches('-');
-        (1..=2).contains(&(word.len() - name.len()))
-            && name.starts_with(|c: char| c.is_alphabetic())
-    })
-}
-
 /// The letters of a word that its forms have in common, nearly.
 fn stem(word: &str) -> &str {
     const LETTERS: usize = 5;
@@ -209,17 +173,6 @@ fn stem(word: &str) -> &str {
             .filter(|word| word.len() > 2)
             .unwrap_or(word),
     }
-}
-
-/// `listing` without its string literals of one word.
-fn without_values(listing: &str) -> String {
-    let mut out = String::with_capacity(listing.len());
-    for (n, part) in listing.split('\'').enumerate() {
-        let is_value = n % 2 == 1 && !part.contains(char::is_whitespace);
-        out.push_str(if is_value { " " } else { part });
-        out.push(' ');
-    }
-    out
 }
 
 /// Words that say nothing about what a sentence is about.
@@ -321,97 +274,6 @@ fn says_nothing(word: &str) -> bool {
         )
 }
 
-/// Words of SQL that a listing may use whatever the passage says. Sorted.
-const PLAIN_SQL: &[&str] = &[
-    "add",
-    "all",
-    "alter",
-    "and",
-    "any",
-    "as",
-    "asc",
-    "begin",
-    "between",
-    "bigint",
-    "boolean",
-    "by",
-    "cascade",
-    "case",
-    "cast",
-    "char",
-    "check",
-    "column",
-    "commit",
-    "constraint",
-    "create",
-    "cross",
-    "date",
-    "default",
-    "delete",
-    "desc",
-    "distinct",
-    "drop",
-    "else",
-    "end",
-    "except",
-    "exists",
-    "false",
-    "for",
-    "foreign",
-    "from",
-    "full",
-    "function",
-    "group",
-    "having",
-    "if",
-    "in",
-    "index",
-    "inner",
-    "insert",
-    "int",
-    "integer",
-    "intersect",
-    "into",
-    "is",
-    "join",
-    "key",
-    "left",
-    "like",
-    "limit",
-    "not",
-    "null",
-    "numeric",
-    "offset",
-    "on",
-    "or",
-    "order",
-    "outer",
-    "primary",
-    "references",
-    "returns",
-    "right",
-    "rollback",
-    "select",
-    "set",
-    "smallint",
-    "table",
-    "text",
-    "then",
-    "timestamp",
-    "to",
-    "true",
-    "union",
-    "unique",
-    "update",
-    "using",
-    "values",
-    "varchar",
-    "view",
-    "when",
-    "where",
-    "with",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -457,26 +319,5 @@ mod tests {
         ] {
             assert_eq!(words.speaks_of(sentence), speaks, "{sentence:?}");
         }
-    }
-
-    #[test]
-    fn a_listing_s_names_must_stand_in_the_passage() {
-        let words = PassageWords::new(PASSAGE, "Write-Ahead Log");
-        for (listing, holds) in [
-            ("SELECT 1;", true),
-            ("SET max_wal_size = '2GB';", true),
-            ("SET min_wal_size = '2GB';", false),
-            ("pg_dump -Fc --globals-only", true),
-            ("pg_dump -Fd", false),
-            ("pg_dump --clean", false),
-            ("SELECT pg_sleep(10);", false),
-            ("SELECT 'drop it all';", false),
-            ("-- removes it\nSELECT 1;", false),
-            ("SELECT * FROM WAL", true),
-            ("", true),
-        ] {
-            assert_eq!(words.holds_names(listing), holds, "{listing:?}");
-        }
-        assert!(PLAIN_SQL.is_sorted());
     }
 }

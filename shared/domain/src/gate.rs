@@ -8,8 +8,8 @@
 //!
 //! A citation without a quote stands on the quotation beside it, else on the passage's words that the sentence is made of
 //! ([`PassageWords::quote_for`]); where there are none it is dropped as too short. A citation that covers more than its own
-//! sentence covers it only where the cited passage speaks of it, and a listing is shown only if the cited passage
-//! holds every name in it.
+//! sentence covers it only where the cited passage speaks of it. What has a citation that holds is shown only if
+//! [`crate::support`] finds nothing in it that its passages do not support.
 
 use std::collections::VecDeque;
 
@@ -224,7 +224,7 @@ impl Gate {
             return Some(Ruling::Removed { index, reason });
         }
         let ruling = match cover {
-            Cover::Own => self.check(claimed.clone(), Standing::Own),
+            Cover::Own => self.check(claimed.clone()),
             Cover::By(lender) => self.check_borrowed(claimed, of[lender]),
             Cover::Nobody | Cover::Open => Err(RemovalReason::NoCitation),
         };
@@ -261,15 +261,11 @@ impl Gate {
             citations,
             ..claimed.clone()
         };
-        self.check(claimed, Standing::Borrowed)
+        self.check(claimed)
     }
 
     /// Checks a sentence against the citations it has.
-    fn check(
-        &self,
-        mut claimed: ClaimedSentence,
-        standing: Standing,
-    ) -> Result<VerifiedSentence, RemovalReason> {
+    fn check(&self, mut claimed: ClaimedSentence) -> Result<VerifiedSentence, RemovalReason> {
         for claim in &mut claimed.citations {
             *claim = self.with_quote(claim, &claimed.text);
         }
@@ -277,7 +273,7 @@ impl Gate {
             Checked::Shown { sentence } => sentence,
             Checked::Removed { reason, .. } => return Err(reason),
         };
-        supported(&sentence, &self.passages, standing)?;
+        supported(&sentence, &self.passages)?;
         Ok(sentence)
     }
 
@@ -312,21 +308,8 @@ impl Gate {
     }
 }
 
-/// Whose citations a sentence stands on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    /// Its own: their quotes are about it.
-    Own,
-    /// Another's: one quote of several is about it.
-    Borrowed,
-}
-
 /// Whether the cited passages support what a sentence with valid citations says; see [`crate::support`].
-fn supported(
-    sentence: &VerifiedSentence,
-    passages: &[PassageWords],
-    standing: Standing,
-) -> Result<(), RemovalReason> {
+fn supported(sentence: &VerifiedSentence, passages: &[PassageWords]) -> Result<(), RemovalReason> {
     let cited = || {
         sentence
             .citations()
@@ -342,25 +325,11 @@ fn supported(
         .collect();
     let text = sentence.text();
     match sentence.kind() {
-        ShownAs::Code if !cited().any(|(_, passage)| passage.holds_names(text)) => {
-            Err(RemovalReason::UnsupportedName)
-        }
         ShownAs::Code => told(support::unsupported_code(text, &evidence)),
         ShownAs::Prose if !cited().any(|(_, passage)| passage.relates_to(text)) => {
             Err(RemovalReason::Unrelated)
         }
-        ShownAs::Prose => {
-            let fault = support::unsupported(text, &evidence);
-            let agrees = |one: &Evidence<'_>| {
-                support::unsupported(text, std::slice::from_ref(one))
-                    != Some(Unsupported::Contradicts)
-            };
-            // A quote given for another sentence may well say the opposite of this one's words.
-            let is_about_another = fault == Some(Unsupported::Contradicts)
-                && standing == Standing::Borrowed
-                && evidence.iter().any(agrees);
-            told(fault.filter(|_| !is_about_another))
-        }
+        ShownAs::Prose => told(support::unsupported(text, &evidence)),
     }
 }
 
@@ -430,8 +399,8 @@ mod tests {
     const P1: &str = "max_wal_size (integer) Maximum size to let the WAL grow during automatic checkpoints. The default is 1 GB.";
     const P2: &str = "fsync (boolean) If this parameter is on, the server will try to make sure that updates are written to disk. It is on by default.";
     const P3: &str = "This is a soft limit; WAL size can exceed max_wal_size under special circumstances, such as heavy load.";
-    const P4: &str = "pg_dump writes a script to the standard output. To dump a database into a custom-format archive file: pg_dump -Fc mydb > db.dump. The option -Fc chooses the custom format, which is compressed by default.";
-    const P5: &str = "An array is indexed with square brackets. SELECT ARRAY[1, 2] returns an array; use a[\"x\"] only with jsonb. He said \"use 'fsync'\" here; nobody else did.";
+    const P4: &str = "pg_dump writes a script to the standard output. To dump a database into a custom-format archive file: pg_dump -Fc mydb > db.dump. The option -Fc chooses the custom format, which is compressed by default. Since 17.2 pg_dump reads pg_catalog.pg_class.";
+    const P5: &str = "An array is indexed with square brackets. SELECT ARRAY[1, 2] returns an array; use a[\"x\"] only with jsonb. He said \"use 'fsync'\" here; nobody else did. Digits are a[1], [0-9] and f(P2).";
     const P6: &str =
         "SELECT sum(amount) FROM sales GROUP BY region; adds up the amounts of each region.";
     const PASSAGES: [&str; 6] = [P1, P2, P3, P4, P5, P6];
@@ -708,19 +677,13 @@ mod tests {
             "It bends `a[P1]` and `` b`[P9: \"x\"] `` [P3: \"This is a soft limit\"].",
             &["It bends `a[P1]` and `` b`[P9: \"x\"] ``. [P3]"],
         );
-        let mut gate =
-            gate(&["This is a soft limit: a[1], ARRAY[1, 2], [0-9] and f(P2) bend here."]);
-        let mut rulings = gate.push(
-            "It bends a[1] and ARRAY[1, 2] and [0-9] and f(P2) here [P1: \"This is a soft limit\"].",
-        );
-        rulings.extend(gate.finish(End::Complete));
-        assert_eq!(
-            lines(&rulings),
-            ["It bends a[1] and ARRAY[1, 2] and [0-9] and f(P2) here. [P1]"]
+        check(
+            "It bends a[1] and ARRAY[1, 2] and [0-9] and f(P2) here [P5: \"use a[\"x\"] only with jsonb\"].",
+            &["It bends a[1] and ARRAY[1, 2] and [0-9] and f(P2) here. [P5]"],
         );
         check(
-            "It bends `limit [P3: \"This is a soft limit\"].",
-            &["It bends `limit. [P3]"],
+            "It bends `load [P3: \"This is a soft limit\"].",
+            &["It bends `load. [P3]"],
         );
     }
 
@@ -803,10 +766,10 @@ mod tests {
             (format!("- {q} It bends."), "It bends."),
             (format!("> It bends {q}."), "It bends."),
             (format!("1. It bends {q}."), "It bends."),
-            (format!("x**y bends {q}."), "x**y bends."),
+            (format!("a**b bends {q}."), "a**b bends."),
             (format!("## It bends {q}"), "It bends"),
             (format!("It bends.\n{q}\n"), "It bends."),
-            (format!("it, ( ) bends ... {q}"), "it, ( ) bends ..."),
+            (format!("So – ( ) bends ... {q}"), "So – ( ) bends ..."),
         ] {
             check(&output, &[&format!("{shown} [P3]")]);
         }
@@ -1029,6 +992,49 @@ mod tests {
     }
 
     #[test]
+    fn chat_goes_and_its_neighbours_stay() {
+        let soft = "[P3: \"This is a soft limit\"]";
+        check(
+            &format!(
+                "Sure, here is the answer:\n\n- The limit is soft {soft}.\n- However, it can exceed max_wal_size {soft}.\n\nIn summary, the limit is one to keep in mind."
+            ),
+            &[
+                "The limit is soft. [P3]",
+                "However, it can exceed max_wal_size. [P3]",
+                "- 2 no_citation",
+            ],
+        );
+        check(
+            &format!(
+                "Sure! According to the documentation,\nthe limit is soft {soft}. I hope this helps!"
+            ),
+            &["The limit is soft. [P3]", "- 1 no_citation"],
+        );
+        check(
+            &format!(
+                "Certainly, here is the answer: The limit is soft {soft}. Overall, that is how it works."
+            ),
+            &["The limit is soft. [P3]", "- 1 no_citation"],
+        );
+    }
+
+    #[test]
+    fn a_label_without_brackets_is_never_shown() {
+        check(
+            "| Limit | Source |\n|---|---|\n| WAL size can exceed max_wal_size | P3 |\n| fsync is on | P2: \"It is on by default\" |\n| the limit | see P3 |",
+            &[
+                "WAL size can exceed max_wal_size [P3]",
+                "fsync is on [P2]",
+                "- 2 unreadable",
+            ],
+        );
+        check(
+            "As P3 says, the limit is soft [P3: \"This is a soft limit\"]. The limit is soft P3: \"This is a soft limit\".",
+            &["- 0 unreadable", "- 1 unreadable"],
+        );
+    }
+
+    #[test]
     fn notes_are_no_text() {
         for mark in [
             "[NOT COVERED]",
@@ -1061,7 +1067,7 @@ mod tests {
     #[test]
     fn the_answer_ends_at_a_sentence_before_its_limit() {
         let sentence =
-            "This is a soft limit that stands in any such case [P3: \"This is a soft limit\"]. ";
+            "This is a soft limit that WAL size can exceed here [P3: \"This is a soft limit\"]. ";
         let rulings = rule(&sentence.repeat(30), 11, End::Complete);
         assert_eq!(rulings.len(), 250 / 11 + 1);
         assert_eq!(rulings.last(), Some(&Ruling::Truncated));
@@ -1104,25 +1110,19 @@ mod tests {
 
     #[test]
     fn sentences_end_where_they_end() {
-        let q = "[P1: \"This is a soft limit\"]";
-        let output = format!(
-            "In 17.2, e.g. with pg_dump or pg_catalog.pg_class (see there. It is short), it bends {q}. Run pg_dump. {q} Does it? {q} Yes! {q}"
-        );
-        let mut gate = gate(&[
-            "This is a soft limit. It bends in 17.2 with pg_dump or pg_catalog.pg_class, and it is short.",
-        ]);
-        let mut rulings = gate.push(&output);
-        rulings.extend(gate.finish(End::Complete));
-        assert_eq!(
-            lines(&rulings),
-            [
-                "In 17.2, e.g. with pg_dump or pg_catalog.pg_class (see there. It is short), it bends. [P1]",
-                "Run pg_dump. [P1]",
-                "Does it? [P1]",
-                "Yes! [P1]",
-            ]
-        );
         let q = "[P3: \"This is a soft limit\"]";
+        let dump = "[P4: \"writes a script to the standard output\"]";
+        check(
+            &format!(
+                "In 17.2, e.g. with pg_dump or pg_catalog.pg_class (see there. It is short), it bends {dump}. Run pg_dump. {dump} Does it? {q} Yes! {q}"
+            ),
+            &[
+                "In 17.2, e.g. with pg_dump or pg_catalog.pg_class (see there. It is short), it bends. [P4]",
+                "Run pg_dump. [P4]",
+                "Does it? [P3]",
+                "Yes! [P3]",
+            ],
+        );
         check(
             &format!("限界は柔らかい{q}。次も同じ{q}。"),
             &["限界は柔らかい。 [P3]", "次も同じ。 [P3]"],

@@ -400,7 +400,7 @@ impl RunningText {
             text.trim_matches(|c: char| c.is_whitespace() || c == '|')
                 .to_owned()
         } else {
-            without_emphasis(without_lead(text.trim()))
+            without_opener(&without_emphasis(without_lead(text.trim())))
         };
         // `Sources: [P1]` says nothing by itself.
         let text = if holds_leads_only(&text) {
@@ -412,7 +412,8 @@ impl RunningText {
             return;
         }
         // What stood around a mark can read as one itself once it is gone.
-        let fault = fault.or_else(|| holds_mark(&text).then_some(WritingFault::Unreadable));
+        let is_raw = || holds_mark(&text) || holds_label(&text);
+        let fault = fault.or_else(|| is_raw().then_some(WritingFault::Unreadable));
         out.push(Divided {
             text,
             claims,
@@ -472,6 +473,52 @@ fn holds_mark(text: &str) -> bool {
         at += text[at..].chars().next().map_or(1, char::len_utf8);
     }
     false
+}
+
+/// Whether a passage's label stands outside code in `text` without brackets: `as P2 says`. `f(P2)` is code anyway.
+fn holds_label(text: &str) -> bool {
+    const DIGITS: std::ops::RangeInclusive<usize> = 1..=2;
+    let mut at = 0;
+    while let Some(found) = text[at..].find(['`', 'P']) {
+        at += found;
+        if text[at..].starts_with('`') {
+            at += span(&text[at..], true).map_or(1, |(bytes, _)| bytes);
+            continue;
+        }
+        let before = text[..at].trim_end_matches(['(', '[']);
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let begins =
+            !text[..at].ends_with(is_word) && (before.len() == at || !ends_in_operand(before));
+        at += 1;
+        let digits = text[at..].bytes().take_while(u8::is_ascii_digit).count();
+        if begins && DIGITS.contains(&digits) && !text[at + digits..].starts_with(is_word) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The cell as a mark, if it is nothing but labels, or one with its quote, whose brackets were forgotten.
+fn bracketed(cell: &str) -> Option<String> {
+    let inner = cell.trim();
+    let after = inner
+        .strip_prefix(['P', 'p'])?
+        .trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = inner.len() - 1 - after.len();
+    let begins = digits > 0 && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let mark = format!("[{inner}]");
+    let read = marker::lex(&mark, false, true);
+    let is_whole = matches!(read, Lexed::Mark { bytes, .. } if bytes == mark.len());
+    (begins && is_whole).then_some(mark)
+}
+
+/// A table's row with brackets around the cells that are marks without them.
+pub(crate) fn with_brackets(row: &str) -> String {
+    let cells: Vec<String> = row
+        .split('|')
+        .map(|cell| bracketed(cell).map_or_else(|| cell.to_owned(), |mark| format!(" {mark} ")))
+        .collect();
+    cells.join("|")
 }
 
 /// Whether `text` may turn out to be all that stands between two marks.
@@ -549,6 +596,78 @@ fn without_lead(text: &str) -> &str {
         }
     }
     kept
+}
+
+/// `text` without the words of chat before what it says: "Sure, here is the answer: …", "According to the documentation, …".
+/// Nothing but such words may stand before the comma, colon or exclamation mark.
+fn without_opener(text: &str) -> String {
+    /// Without one of these, small words are no opener: "In this case, …" says when.
+    const CHAT: &[&str] = &[
+        "sure",
+        "certainly",
+        "absolutely",
+        "answer",
+        "documentation",
+        "docs",
+        "passages",
+        "sources",
+        "context",
+    ];
+    const SMALL: &[&str] = &[
+        "here",
+        "here's",
+        "here\u{2019}s",
+        "is",
+        "are",
+        "the",
+        "an",
+        "your",
+        "this",
+        "to",
+        "of",
+        "in",
+        "on",
+        "question",
+        "according",
+        "based",
+        "provided",
+        "given",
+        "course",
+        "from",
+        "i",
+        "can",
+        "help",
+        "with",
+        "that",
+        "short",
+        "as",
+        "per",
+    ];
+    let mut rest = text;
+    while let Some(end) = rest.find([',', ':', '!']) {
+        let words = rest[..end].split_whitespace().map(str::to_lowercase);
+        let words: Vec<String> = words.collect();
+        let is_chat = |word: &String| CHAT.contains(&word.as_str());
+        let is_opener = words.iter().any(is_chat)
+            && words
+                .iter()
+                .all(|word| is_chat(word) || SMALL.contains(&word.as_str()));
+        let after = &rest[end + 1..];
+        if !is_opener || !(after.starts_with(' ') || after.is_empty()) {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    if rest.len() == text.len() {
+        return text.to_owned();
+    }
+    let first = rest.split(' ').next().unwrap_or_default();
+    let is_plain = first.chars().all(|c| c.is_lowercase() && c.is_alphabetic());
+    let mut chars = rest.chars();
+    match chars.next() {
+        Some(c) if is_plain => c.to_uppercase().chain(chars).collect(),
+        _ => rest.to_owned(),
+    }
 }
 
 /// `**Checkpoints**` or `**Checkpoints:**`.
@@ -715,6 +834,51 @@ mod tests {
             "A [P1: \"abc [P2: \"def\"]. B is.\nC is.",
             &["A !Unreadable", "C is."],
         );
+    }
+
+    #[test]
+    fn a_label_without_brackets_is_never_text() {
+        for text in [
+            "As P2 says, A is so [P1].",
+            "A is so P3: \"a b c\" [P1].",
+            "P2, A is so [P1].",
+        ] {
+            assert!(
+                sentences(text, false)[0].ends_with("!Unreadable"),
+                "{text:?}"
+            );
+        }
+        check(
+            "A is `P2`, f(P2), XP2 and P2X [P1].",
+            &["A is `P2`, f(P2), XP2 and P2X. <P1:>"],
+        );
+        for (row, read) in [
+            ("| a | P3 |", "| a | [P3] |"),
+            ("| a | P2: \"x y z\" |", "| a | [P2: \"x y z\"] |"),
+            ("| a | P1, p2 |", "| a | [P1, p2] |"),
+            ("| P1x | pg P3 |", "| P1x | pg P3 |"),
+        ] {
+            assert_eq!(with_brackets(row), read);
+        }
+    }
+
+    #[test]
+    fn words_of_chat_are_no_part_of_a_sentence() {
+        check(
+            "Sure, here is the answer: the limit is soft [P1].",
+            &["The limit is soft. <P1:>"],
+        );
+        check(
+            "According to the documentation, `a` is so [P1].",
+            &["`a` is so. <P1:>"],
+        );
+        check(
+            "However, in this case, A is so [P1].",
+            &["However, in this case, A is so. <P1:>"],
+        );
+        check("Sure, here is the answer:", &[]);
+        check("In the answer, A is: so [P1].", &["A is: so. <P1:>"]);
+        check("In rows, A is so [P1].", &["In rows, A is so. <P1:>"]);
     }
 
     #[test]

@@ -73,18 +73,24 @@ pub fn unsupported(sentence: &str, evidence: &[Evidence<'_>]) -> Option<Unsuppor
 }
 
 /// What the evidence of a code block does not hold, if anything: every name in it that is not plain SQL, a placeholder or the
-/// writer's data stands in a cited passage. Comments are held to the rules for prose, polarity aside.
+/// writer's data stands in a cited passage. Its prose, which is comments and literals of several words, is held to the rules for
+/// sentences and says nothing in words of its own.
 #[must_use]
 pub fn unsupported_code(code: &str, evidence: &[Evidence<'_>]) -> Option<Unsupported> {
     let sources: Vec<Source> = evidence.iter().map(Source::new).collect();
     let read = code::read(code);
-    if has_unheld_number(&Plain::new(&read.comments), &sources) {
+    let prose = Plain::new(&read.prose);
+    if has_unheld_number(&prose, &sources) {
         return Some(Unsupported::Number);
     }
     let is_unknown = has_unknown_word(&read, &sources)
         || has_unknown_operator(code, &sources)
-        || has_unknown_name(&read.comments, &sources);
-    is_unknown.then_some(Unsupported::Name)
+        || has_unknown_name(&read.prose, &sources)
+        || has_strange_word(&read.prose, &sources);
+    if is_unknown {
+        return Some(Unsupported::Name);
+    }
+    contradicts(&prose, &sources).then_some(Unsupported::Contradicts)
 }
 
 /// One citation in plain form.
@@ -286,8 +292,9 @@ fn has_unknown_operator(code: &str, sources: &[Source]) -> bool {
 }
 
 fn contradicts(plain: &Plain, sources: &[Source]) -> bool {
+    let sentence = Stance::of(plain);
     let mut evidence = Stance::default();
-    for source in sources {
+    for source in nearest(&sentence, sources) {
         match source.passage.find(&source.quote) {
             Some(quoted) => {
                 let around = source.passage.sentences_around(quoted.clone());
@@ -300,7 +307,54 @@ fn contradicts(plain: &Plain, sources: &[Source]) -> bool {
         }
     }
     let passages: Vec<&Plain> = sources.iter().map(|source| &source.passage).collect();
-    Stance::of(plain).contradicts(&evidence, &passages)
+    sentence.contradicts(&evidence, &passages)
+}
+
+/// The sources whose quotes say at least half as much of the sentence as the one that says most: what the others deny, they
+/// deny of something else.
+fn nearest<'a>(
+    sentence: &Stance,
+    sources: &'a [Source],
+) -> impl Iterator<Item = &'a Source> + use<'a> {
+    let shared: Vec<usize> = match sources {
+        [_] => vec![0],
+        _ => sources
+            .iter()
+            .map(|source| Stance::of(&source.quote).shares(sentence))
+            .collect(),
+    };
+    let most = shared.iter().copied().max().unwrap_or_default();
+    sources
+        .iter()
+        .zip(shared)
+        .filter(move |(_, words)| words * 2 >= most)
+        .map(|(source, _)| source)
+}
+
+/// Whether the prose of a listing says something in words that no source has: whoever reads it takes it for the sources' own.
+fn has_strange_word(prose: &str, sources: &[Source]) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c| !text::is_word(c))
+            .filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+            .map(str::to_lowercase)
+            .collect()
+    };
+    let stated: Vec<String> = words(prose)
+        .into_iter()
+        .filter(|word| !lexicon::says_nothing(word))
+        .collect();
+    if stated.is_empty() {
+        return false;
+    }
+    let known: std::collections::HashSet<String> = sources
+        .iter()
+        .flat_map(Source::texts)
+        .flat_map(|text| words(&text.lower))
+        .map(|word| lexicon::stem(&word))
+        .collect();
+    stated
+        .iter()
+        .any(|word| !known.contains(&lexicon::stem(word)))
 }
 
 #[cfg(test)]
@@ -451,6 +505,13 @@ mod tests {
                 "CREATE INDEX CONCURRENTLY idx ON t (x); -- takes 5 minutes",
                 NUMBER,
             ),
+            ("CREATE INDEX CONCURRENTLY idx ON t (x); -- builds it", None),
+            ("-- builds while writes wait\nSELECT 1;", NAME),
+            ("SELECT 1; -- a[P1], [P9: \"x\"]", NAME),
+            ("SELECT 'some data' FROM t;", NAME),
+            ("SELECT 'data' FROM t;", None),
+            ("SELECT 'without blocking writes';", None),
+            ("SELECT 1; -- builds with blocking writes", OPPOSITE),
         ] {
             assert_eq!(
                 unsupported_code(code, &evidence).map(Unsupported::as_str),

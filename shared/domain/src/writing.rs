@@ -8,7 +8,7 @@
 
 use crate::citation::{ClaimedCitation, ClaimedSentence, ShownAs};
 pub use crate::running_text::WritingFault;
-use crate::running_text::{Divided, RunningText};
+use crate::running_text::{Divided, RunningText, with_brackets};
 
 /// What a model writes where the passages leave part of the question unanswered. Read in any case, brackets and spacing.
 pub const NOT_COVERED: &str = "[NOT COVERED]";
@@ -394,7 +394,7 @@ impl Writing {
             divided.push(too_long());
         } else {
             let mut running = RunningText::row();
-            line.trim()
+            with_brackets(line.trim())
                 .chars()
                 .for_each(|c| running.push(c, &mut divided));
             running.finish(false, &mut divided);

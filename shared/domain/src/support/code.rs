@@ -1,7 +1,7 @@
 //! Whether a code block uses only names that its evidence knows.
 //!
-//! Plain SQL, placeholders that name nothing, and what stands in string literals are the writer's own; every other word must
-//! stand in a cited passage. Comments are prose and are held to its rules for numbers and names. [`super::unsupported_code`] is
+//! Plain SQL, placeholders that name nothing, and string literals of one word are the writer's own; every other word must
+//! stand in a cited passage. Comments and longer literals are prose and are held to its rules. [`super::unsupported_code`] is
 //! the caller.
 
 /// Words of SQL as every database speaks it, and the shell words around a command.
@@ -191,8 +191,8 @@ pub(super) enum UsedKind {
 #[derive(Debug, Default)]
 pub(super) struct Code {
     pub(super) used: Vec<Used>,
-    /// The text of comments.
-    pub(super) comments: String,
+    /// The text of comments and of string literals of several words.
+    pub(super) prose: String,
 }
 
 /// Reads `code`.
@@ -204,8 +204,8 @@ pub(super) fn read(code: &str) -> Code {
         .iter()
         .any(|lead| lower.trim_start().starts_with(lead));
     let mut own: Vec<String> = Vec::new();
-    for line in lines_without_comments(code, &mut out.comments) {
-        words(&line, is_setting, &mut out.used, &mut own);
+    for line in lines_without_comments(code, &mut out.prose) {
+        words(&line, is_setting, &mut out, &mut own);
     }
     out.used.retain(|used| {
         let lower = used.text.to_lowercase();
@@ -269,7 +269,8 @@ fn lines_without_comments(code: &str, comments: &mut String) -> Vec<String> {
 }
 
 /// The words of one line that must be known, and the names the line gives itself.
-fn words(line: &str, is_setting: bool, used: &mut Vec<Used>, own: &mut Vec<String>) {
+fn words(line: &str, is_setting: bool, out: &mut Code, own: &mut Vec<String>) {
+    let Code { used, prose } = out;
     let chars: Vec<char> = line.chars().collect();
     let mut at = 0;
     let mut previous = String::new();
@@ -289,6 +290,9 @@ fn words(line: &str, is_setting: bool, used: &mut Vec<Used>, own: &mut Vec<Strin
                             push(used, word, UsedKind::Word);
                         }
                     }
+                } else if inner.trim().contains(char::is_whitespace) {
+                    prose.push_str(&inner);
+                    prose.push('\n');
                 }
                 at = end + 1;
             }
@@ -439,7 +443,7 @@ mod tests {
         let code = read("SELECT 1; -- the default is 5\n/* and\n so on */ SELECT 2;\n# or 6");
         assert_eq!(code.used, []);
         assert_eq!(
-            code.comments.split_whitespace().collect::<Vec<_>>(),
+            code.prose.split_whitespace().collect::<Vec<_>>(),
             ["the", "default", "is", "5", "and", "so", "on", "or", "6"]
         );
     }

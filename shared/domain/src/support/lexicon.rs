@@ -363,6 +363,17 @@ pub(super) fn entry(word: &str) -> Entry {
     entry
 }
 
+/// Whether `word` only holds others together, or is judged for what it turns round.
+pub(super) fn says_nothing(word: &str) -> bool {
+    let entry = entry(word);
+    entry.is_function
+        || entry.negates
+        || entry.conditions
+        || entry.opens_clause
+        || entry.is_auxiliary
+        || word.len() == 1
+}
+
 /// The phrase that `rest` begins with, `head` being its first word, and what it is read as.
 pub(super) fn phrase(head: &str, rest: &str) -> Option<(&'static str, &'static str)> {
     let is_whole = |phrase: &str| !rest[phrase.len()..].starts_with(super::text::is_word);

@@ -5,7 +5,7 @@
 //! statement round. What the quote leaves open, the sentence it was cut from and the rest of its passage may settle. Texts are
 //! read by [`super::reading`]; [`super::unsupported`] is the caller.
 
-use super::lexicon::Axis;
+use super::lexicon::{Axis, stem};
 use super::reading::{LIMIT, ONLY, Pole, Scope, Sign, Stance, Word};
 use super::text::{Plain, sentence_ends};
 
@@ -38,17 +38,7 @@ impl Stance {
     /// the sentence is true.
     fn is_said_elsewhere(&self, evidence: &Self, passages: &[&Plain]) -> bool {
         const LEAST: usize = 3;
-        let words = |stance: &Self| {
-            let mut stems: Vec<&str> = self
-                .words
-                .iter()
-                .map(|word| word.stem.as_str())
-                .filter(|stem| !stem.starts_with('<') && stance.sign_of(stem).is_some())
-                .collect();
-            stems.sort_unstable();
-            stems.dedup();
-            stems.len()
-        };
+        let words = |stance: &Self| stance.shares(self);
         let by_quote = words(evidence);
         let total = words(self);
         let says = |read: Self| {
@@ -92,7 +82,9 @@ impl Stance {
     /// Whether a negation of this evidence meets only words `sentence` affirms.
     fn is_passed_over(&self, sentence: &Self) -> bool {
         let binds = |scope: &&Scope| {
-            scope.quoted && !scope.attributive && !(scope.conditional && sentence.conditioned)
+            let is_alike = scope.conditional && sentence.conditioned;
+            scope.quoted
+                && !(scope.attributive || is_alike || self.is_about_others(scope, sentence))
         };
         let has_limit = sentence.words.iter().any(|word| word.stem == ONLY);
         !has_limit
@@ -108,6 +100,29 @@ impl Stance {
                 })
     }
 
+    /// Whether the scope's clause tells of what `sentence` leaves out: "later lines are not read" denies no reading of the first.
+    fn is_about_others(&self, scope: &Scope, sentence: &Self) -> bool {
+        const OTHERS: &[&str] = &[
+            "later",
+            "earlier",
+            "other",
+            "others",
+            "further",
+            "remaining",
+            "rest",
+            "another",
+        ];
+        let Some(&first) = scope.words.first() else {
+            return false;
+        };
+        let clause = self.words[first].place.clause;
+        self.words[..first].iter().any(|word| {
+            word.place.clause == clause
+                && OTHERS.iter().any(|other| stem(other) == word.stem)
+                && sentence.sign_of(&word.stem).is_none()
+        })
+    }
+
     fn meets(&self, scope: &Scope, other: &Self) -> Meeting {
         let signs: Vec<Option<Sign>> = scope
             .words
@@ -119,8 +134,19 @@ impl Stance {
             .iter()
             .filter(|sign| **sign == Some(Sign::Affirmed))
             .count();
-        let agrees =
-            signs.contains(&Some(Sign::Negated)) || (!head && signs.contains(&Some(Sign::Either)));
+        // "no number was taken" is "none was taken", though numbers are spoken of.
+        let is_denied_there = || {
+            scope.words.iter().any(|&index| {
+                let stem = &self.words[index].stem;
+                let heads = other.scopes.iter().filter_map(|scope| scope.words.first());
+                heads
+                    .into_iter()
+                    .any(|&head| other.words[head].stem == *stem)
+            })
+        };
+        let agrees = signs.contains(&Some(Sign::Negated))
+            || (!head && signs.contains(&Some(Sign::Either)))
+            || (head && is_denied_there());
         if agrees {
             Meeting::Agreed
         } else if words == 0 {
@@ -128,6 +154,19 @@ impl Stance {
         } else {
             Meeting::Opposed { head, words }
         }
+    }
+
+    /// How many of the content words of `other` stand here.
+    pub(super) fn shares(&self, other: &Self) -> usize {
+        let mut stems: Vec<&str> = other
+            .words
+            .iter()
+            .map(|word| word.stem.as_str())
+            .filter(|stem| !stem.starts_with('<') && self.sign_of(stem).is_some())
+            .collect();
+        stems.sort_unstable();
+        stems.dedup();
+        stems.len()
     }
 
     /// How a word is meant; both ways is [`Sign::Either`]. Words around the quote count too, for a quote may leave out half of
@@ -625,6 +664,21 @@ mod tests {
             "Rows that cannot be locked at once are skipped.",
             &["Rows already locked are skipped."],
             &["Rows that cannot be locked are not skipped."],
+        );
+        check(
+            "Files are read from the top; [the first line that matches decides, and later lines are not read].",
+            &["The server reads the file from the top and the first matching line decides."],
+            &["The first line is not the one that decides."],
+        );
+        check(
+            "It returns the number last taken, and reports an error if none was taken yet.",
+            &["If no number was taken yet, it reports an error."],
+            &["If no number was taken yet, it reports no error."],
+        );
+        check(
+            "Changes and sequences are not copied.",
+            &["Neither sequences nor changes are copied."],
+            &["Sequences and changes are copied."],
         );
         check(
             "Rules may be changed at any time.",

@@ -170,7 +170,10 @@ fn tokens(plain: &Plain, part: Range<usize>) -> Vec<Token<'_>> {
         }
         let end = token_end(lower, at);
         let word = &lower[at..end];
-        let (text, length) = match lexicon::phrase(word, &lower[at..]) {
+        // "17 and later" sets a bound, "…, and later lines" goes on.
+        let goes_on = divided == Divided::Comma && matches!(word, "and" | "or");
+        let phrase = lexicon::phrase(word, &lower[at..]).filter(|_| !goes_on);
+        let (text, length) = match phrase {
             Some((phrase, meaning)) => (meaning, phrase.len()),
             None => (word, word.len()),
         };
@@ -308,8 +311,9 @@ impl Reader<'_> {
         let is_than = tokens
             .get(index + 1)
             .is_some_and(|next| next.text == "than");
-        if is_than && matches!(token.text, "more" | "less" | "fewer") {
-            self.mark(Axis::Bound, token.text == "more", tokens, index, quoted);
+        if is_than && matches!(token.text, "more" | "longer" | "less" | "fewer") {
+            let is_least = matches!(token.text, "more" | "longer");
+            self.mark(Axis::Bound, is_least, tokens, index, quoted);
         }
         if let Some((axis, positive)) = pole(tokens, index) {
             let turned = self.turns(axis, token.text);
@@ -454,11 +458,16 @@ impl Reader<'_> {
 
     fn negate(&mut self, tokens: &[Token<'_>], index: usize, quoted: bool) {
         let word = tokens[index].text;
-        self.close();
         let turned_round = matches!(word, "neither" | "nor")
             && tokens
                 .get(index + 1)
                 .is_some_and(|next| lexicon::entry(next.text).is_auxiliary);
+        if word == "nor" && !turned_round && self.denies_subject && self.open.is_some() {
+            // "Neither tables nor views are kept" denies the keeping of both.
+            self.since_negator = 0;
+            return;
+        }
+        self.close();
         if turned_round {
             // "and neither are duplicates" denies what was said before.
             self.soft = REACH;

@@ -844,22 +844,17 @@ fn a_citation_does_not_vouch_for_other_subjects() {
                     text: format!("{text}. {last} {}.", cite(&label, quote)),
                     truths: Vec::new(),
                 };
-                let alone = Output {
-                    layout: "",
-                    text: format!("{last} {}.", cite(&label, quote)),
-                    truths: Vec::new(),
-                };
-                let expected = matches!(rulings(n, &alone)[0], Ruling::Shown(_));
                 let rulings = rulings(n, &output);
                 put += 1;
                 if matches!(&rulings[0], Ruling::Shown(_)) {
                     shown += 1;
                     println!("shown with passage {n}: {text}");
                 }
-                assert_eq!(
+                assert!(
                     matches!(&rulings[1], Ruling::Shown(_)),
-                    expected,
-                    "the stranger changes nothing for the cited sentence"
+                    "{}: {:?}",
+                    output.text,
+                    rulings[1]
                 );
             }
         }

@@ -177,6 +177,131 @@ fn planted() -> impl Strategy<Value = Piece> {
     })
 }
 
+/// Sentences whose number is put in at `#`.
+const NUMBERED: &[(usize, &str, &str)] = &[
+    (
+        1,
+        "By default # requests may wait",
+        "The default is 64 requests",
+    ),
+    (
+        4,
+        "It counts the queues that are longer than # requests",
+        "counts the queues that are longer than ten requests",
+    ),
+    (
+        5,
+        "The first element is a[#] there",
+        "a[1] is the first one",
+    ),
+    (
+        6,
+        "Le délai est de # secondes",
+        "Le délai par défaut est de 30 secondes",
+    ),
+];
+
+/// Sentences whose name is put in at `#`.
+const NAMED: &[(usize, &str, &str)] = &[
+    (
+        1,
+        "New requests are turned away when `#` is reached",
+        "how many requests may wait before the server turns new ones away",
+    ),
+    (
+        2,
+        "Each segment goes to #",
+        "every finished segment is handed to the command in archive_command",
+    ),
+    (
+        3,
+        "The view # has a row for each queue",
+        "holds one row for each queue, with its length",
+    ),
+    (
+        6,
+        "Le délai `#` est de 30 secondes",
+        "Le délai par défaut est de 30 secondes",
+    ),
+];
+
+/// The opposite of what is quoted. The lint reads English only, and takes "not … until" for a paraphrase of "until".
+const TURNED: &[(usize, &str, &str)] = &[
+    (
+        1,
+        "The server does not turn new requests away",
+        "how many requests may wait before the server turns new ones away",
+    ),
+    (
+        1,
+        "Requests may never wait",
+        "how many requests may wait before the server turns new ones away",
+    ),
+    (
+        2,
+        "A finished segment is not handed to `archive_command`",
+        "every finished segment is handed to the command in archive_command",
+    ),
+    (
+        2,
+        "Segments are handed over when archive_mode is off",
+        "When archive_mode is on, every finished segment is handed",
+    ),
+    (
+        3,
+        "The view does not hold a row for each queue",
+        "holds one row for each queue, with its length",
+    ),
+    (
+        4,
+        "It does not count the queues longer than ten requests",
+        "counts the queues that are longer than ten requests",
+    ),
+    (
+        4,
+        "It counts the queues that are shorter than ten requests",
+        "counts the queues that are longer than ten requests",
+    ),
+    (5, "a[1] is not the first element", "a[1] is the first one"),
+    (5, "a[1] is the last one", "a[1] is the first one"),
+];
+
+/// Sentences whose quote holds and does not support them. No number is one of the passages', no name either.
+fn unsupported() -> impl Strategy<Value = Piece> {
+    let altered = prop_oneof![
+        (prop::sample::select(NUMBERED), 100..100_000_u32).prop_map(
+            |((passage, text, quote), n)| (passage, text.replace('#', &n.to_string()), quote)
+        ),
+        (
+            prop::sample::select(NAMED),
+            "(queue|archive|stat)_[a-z]{1,3}x[a-z]{0,3}"
+        )
+            .prop_map(|((passage, text, quote), name)| (
+                passage,
+                text.replace('#', &name),
+                quote
+            )),
+        prop::sample::select(TURNED).prop_map(|(passage, text, quote)| (
+            passage,
+            text.to_owned(),
+            quote
+        )),
+    ];
+    (altered, any::<usize>(), marks(), 0..5_usize).prop_map(
+        |((passage, text, quote), form, marks, place)| {
+            let mark = cite(form, passage, quote, marks);
+            let written = match place {
+                0 => format!("{text} {mark}. "),
+                1 => format!("{text}. {mark} "),
+                2 => format!("\n- {text} {mark}\n\n"),
+                3 => format!("\n| {text} | {mark} |\n\n"),
+                _ => format!("Sure, here is the answer: {text} {mark}. "),
+            };
+            piece(written, None)
+        },
+    )
+}
+
 fn answers() -> impl Strategy<Value = Vec<Piece>> {
     let listing = Just(piece(
         "\n\n```sql\nSELECT count(*) FROM stat_queue WHERE length > 10;\n```\n[P4: \"counts the queues that are longer\"]\n\n".to_owned(),
@@ -192,7 +317,7 @@ fn answers() -> impl Strategy<Value = Vec<Piece>> {
     ])
     .prop_map(|text| piece(text.to_owned(), None));
     prop::collection::vec(
-        prop_oneof![5 => valid(), 5 => planted(), 1 => listing, 1 => layout],
+        prop_oneof![5 => valid(), 4 => planted(), 2 => unsupported(), 1 => listing, 1 => layout],
         1..9,
     )
 }
