@@ -22,10 +22,14 @@ export const REASONS = {
   unknown_passage: "it cited a passage that was not found",
   quote_not_found: "its quote is not in the passage",
   quote_too_short: "its quote is too short to prove anything",
-  // The interface has these three as well; this version of the service never sends them.
+  // The rest concerns sentences that a language model wrote.
   unsupported_number: "it has a number that its quotes do not have",
   unsupported_name: "it names something that its quotes do not name",
   contradicts_negation: "it says the opposite of its quote",
+  unrelated: "its passage is about something else",
+  unfinished: "it was not finished",
+  too_long: "it was too long to check",
+  unreadable: "its citation could not be read",
 };
 
 /** Remarks about an answer. */

@@ -163,8 +163,9 @@ impl Generator {
     }
 }
 
-/// Quotas and the mode. Only [`mode`](Self::mode) and [`usage_table`](Self::usage_table) are acted on so far; the others
-/// are read and checked, so that a deployment's settings are right on the day counting begins.
+/// Quotas and the mode. [`mode`](Self::mode), [`usage_table`](Self::usage_table) and
+/// [`dynamodb_endpoint`](Self::dynamodb_endpoint) are acted on so far, and a budget refuses to start with a model that has no
+/// price; the others are read and checked, so that a deployment's settings are right on the day counting begins.
 #[derive(Debug, Clone)]
 pub struct LimitsConfig {
     /// `MODE`: forces the mode; unset leaves it live.
@@ -231,7 +232,7 @@ pub enum LogLevel {
     Warn,
     /// And one line a request.
     Info,
-    /// And each stage.
+    /// And what helps to find a fault.
     Debug,
     /// And every detail of ours; libraries stay at warnings, see [`crate::telemetry`].
     Trace,

@@ -1,7 +1,7 @@
 //! The two pipelines, what they share, and nothing that touches the world by itself.
 //!
-//! `ask` answers one question, `ingest` builds one corpus version; both take a [`context::Context`], the composition
-//! root. IO lives in `adapters`, rules in `domain`.
+//! `ask` answers one question and takes a [`context::Context`], the composition root; `ingest` builds one corpus version
+//! and takes an [`ingest::IngestContext`]. IO lives in `adapters`, rules in `domain`.
 
 pub mod ask;
 pub mod config;

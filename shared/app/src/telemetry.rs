@@ -3,7 +3,7 @@
 //! The rulebook, for whoever writes a line:
 //! - Log once, where a thing is handled. The message reads alone (`failed to answer: embed question: timed out`); facts are
 //!   dotted fields of the same name everywhere (`request.id`, `corpus.version`, `passages.n`, `duration_ms`).
-//! - One summary line per request at `info`, one per stage at `debug`. `warn` is for what was done without, `error` for
+//! - One line per answer at `info` from the pipeline, one per request from the HTTP edge. `warn` is for what was done without, `error` for
 //!   failures of ours; a visitor's mistake is neither.
 //! - Never question text, prompts, answers, keys, visitors' addresses or what stands for them. Lengths and counts instead.
 //!   So libraries are held to warnings whatever the level (their finer lines hold query parameters and request bodies), the

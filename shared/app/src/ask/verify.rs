@@ -226,7 +226,7 @@ fn words(sentence: &VerifiedSentence) -> usize {
     sentence.text().split_whitespace().count()
 }
 
-/// The cited documents' pages, by document.
+/// The pages of the passages that may be cited, by document.
 async fn pages(ranked: &Ranked) -> Result<HashMap<String, Page>, Stopped> {
     let mut documents: Vec<String> = ranked
         .passages
