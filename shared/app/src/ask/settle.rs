@@ -36,8 +36,8 @@ pub(super) fn settle(verified: Verified, run: &Run<'_>) -> Result<Done, Stopped>
     if shown.is_empty() {
         // That nothing came says nothing about the documentation.
         return match broken {
-            true => Err(Failure::Provider.into()),
-            false => Ok(refusal("unsupported", &ranked, removed, citations, run)),
+            Some(failure) => Err(failure.into()),
+            None => Ok(refusal("unsupported", &ranked, removed, citations, run)),
         };
     }
     let outcome = if removed > 0 || noted {

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use adapters::postgres::retrieve::{Evidence, page_texts};
-use adapters::provider::{ChatEvent, Finish};
+use adapters::provider::{ChatEvent, Finish, Phase, ProviderError};
 use anyhow::Context as _;
 use domain::canary::CanaryGuard;
 use domain::citation::{Checked, Citation, RemovalReason, VerifiedSentence, Verifier};
@@ -35,8 +35,8 @@ pub struct Verified {
     pub removed: usize,
     /// Whether a note says that it is not the whole answer.
     pub noted: bool,
-    /// Whether the provider broke it off.
-    pub broken: bool,
+    /// Why it broke off, if it did.
+    pub(super) broken: Option<Failure>,
     /// Its citations.
     pub citations: CitationCounts,
 }
@@ -136,7 +136,7 @@ async fn as_written(
             Some(Ok(ChatEvent::Finished(Finish::Length))) => break End::Truncated,
             Some(Err(error)) => {
                 run.broke_off(&error);
-                answer.verified.broken = true;
+                answer.verified.broken = Some(broken_by(&error));
                 break End::Interrupted;
             }
         }
@@ -154,6 +154,16 @@ async fn as_written(
     Ok(answer.verified)
 }
 
+/// What a visitor is told of a text that broke off before a sentence of it held.
+fn broken_by(error: &ProviderError) -> Failure {
+    match error {
+        ProviderError::Timeout(Phase::Deadline) => Failure::Deadline,
+        ProviderError::Refused { .. } => Failure::Refused,
+        ProviderError::Filtered { .. } => Failure::Filtered,
+        _ => Failure::Provider,
+    }
+}
+
 /// The answer as far as it is shown.
 struct Answer {
     verified: Verified,
@@ -169,7 +179,7 @@ impl Answer {
                 shown: Vec::new(),
                 removed: 0,
                 noted: false,
-                broken: false,
+                broken: None,
                 citations: CitationCounts::default(),
                 ranked,
             },

@@ -6,3 +6,4 @@ mod ask;
 mod corpus;
 mod ingest;
 mod written;
+mod written_bounds;

@@ -21,14 +21,14 @@ use crate::ask::{
 };
 use crate::corpus::TestCorpus;
 
-const TRUE_SENTENCE: &str = "The notice is 30 days [P1: \"The notice is 30 days\"].";
+pub(crate) const TRUE_SENTENCE: &str = "The notice is 30 days [P1: \"The notice is 30 days\"].";
 
-async fn corpus() -> TestCorpus {
+pub(crate) async fn corpus() -> TestCorpus {
     ingested(&[NOTICE, EXPENSES, CANTEEN]).await
 }
 
 /// Local search, and a generator at this address.
-async fn writing(corpus: &TestCorpus, base_url: &str, settings: &[(&str, &str)]) -> Context {
+pub(crate) async fn writing(corpus: &TestCorpus, base_url: &str, settings: &[(&str, &str)]) -> Context {
     let own = [
         ("EMBEDDER", "local"),
         ("RERANKER", "local"),
@@ -51,15 +51,15 @@ async fn answered(replies: Vec<Reply>) -> (Vec<(&'static str, Value)>, ScriptedP
     (events(&ctx, QUESTION).await, provider)
 }
 
-fn text(texts: &[&str]) -> Vec<Reply> {
+pub(crate) fn text(texts: &[&str]) -> Vec<Reply> {
     vec![Reply::sse(openai::answer(texts))]
 }
 
-fn done<'a>(events: &'a [(&str, Value)]) -> &'a Value {
+pub(crate) fn done<'a>(events: &'a [(&str, Value)]) -> &'a Value {
     of(events, "done")[0]
 }
 
-fn shown(events: &[(&str, Value)]) -> Vec<String> {
+pub(crate) fn shown(events: &[(&str, Value)]) -> Vec<String> {
     of(events, "sentence")
         .iter()
         .map(|sentence| sentence["text"].as_str().unwrap().to_owned())
