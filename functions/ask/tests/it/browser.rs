@@ -22,13 +22,13 @@ const SCROLLING: Duration = Duration::from_secs(5);
 /// How often a page is opened at its words.
 const TRIES: usize = 4;
 
-struct Browser {
-    client: Client,
+pub(crate) struct Browser {
+    pub(crate) client: Client,
     _driver: Child,
 }
 
 impl Browser {
-    async fn open() -> Self {
+    pub(crate) async fn open() -> Self {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
             .stdout(Stdio::piped())
@@ -69,8 +69,23 @@ impl Browser {
         }
     }
 
-    async fn script(&self, script: &str) -> Value {
+    pub(crate) async fn script(&self, script: &str) -> Value {
         self.client.execute(script, Vec::new()).await.unwrap()
+    }
+
+    /// Types a question into the page that is open, sends it, and waits until its answer is over.
+    pub(crate) async fn ask(&self, question: &str) {
+        let page = &self.client;
+        let field = page.find(Locator::Css("#question")).await.unwrap();
+        field.clear().await.unwrap();
+        field.send_keys(question).await.unwrap();
+        let send = page.find(Locator::Css("#send")).await.unwrap();
+        send.click().await.unwrap();
+        page.wait()
+            .at_most(PATIENCE)
+            .for_element(Locator::Css(".result[aria-busy=false]"))
+            .await
+            .expect("the answer's end");
     }
 
     /// How far below the window's top the words come to rest: within `height`, or wherever they are when time is up.
@@ -97,27 +112,9 @@ async fn a_visitor_asks_and_follows_a_mark_to_its_words() {
     let browser = Browser::open().await;
     let page = &browser.client;
     page.goto(&service()).await.unwrap();
-    page.find(Locator::Css("#question"))
-        .await
-        .unwrap()
-        .send_keys("What is the default value of max_wal_size?")
-        .await
-        .unwrap();
-    page.find(Locator::Css("#send"))
-        .await
-        .unwrap()
-        .click()
-        .await
-        .unwrap();
-    let wait = || page.wait().at_most(PATIENCE);
-    wait()
-        .for_element(Locator::Css(".sentence .mark"))
-        .await
-        .expect("a sentence with its mark");
-    wait()
-        .for_element(Locator::Css(".result[aria-busy=false]"))
-        .await
-        .expect("the answer's end");
+    browser
+        .ask("What is the default value of max_wal_size?")
+        .await;
     let text = page
         .find(Locator::Css(".answer .text"))
         .await
@@ -132,7 +129,9 @@ async fn a_visitor_asks_and_follows_a_mark_to_its_words() {
         .click()
         .await
         .unwrap();
-    let words = wait()
+    let words = page
+        .wait()
+        .at_most(PATIENCE)
         .for_element(Locator::Css(".passage-text mark"))
         .await
         .expect("the quote, marked");

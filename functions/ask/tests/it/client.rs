@@ -21,17 +21,44 @@ pub(crate) struct Sent {
 
 /// Where the service under test is, with its final slash.
 pub(crate) fn service() -> String {
-    let url = std::env::var("SOURCED_TEST_URL")
-        .expect("no service to test: run scripts/test, which starts one and sets SOURCED_TEST_URL");
-    format!("{}/", url.trim_end_matches('/'))
+    root("SOURCED_TEST_URL")
+}
+
+/// Where the service is whose answers a scripted model writes.
+pub(crate) fn writer() -> String {
+    root("SOURCED_TEST_WRITER_URL")
+}
+
+/// Where that service looks for its model.
+pub(crate) fn model_port() -> u16 {
+    setting("SOURCED_TEST_MODEL_PORT").parse().unwrap()
+}
+
+fn root(variable: &str) -> String {
+    format!("{}/", setting(variable).trim_end_matches('/'))
+}
+
+fn setting(variable: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| {
+        panic!("{variable} is not set: run scripts/test, which starts the services")
+    })
 }
 
 /// Sends one request below the service's root, on a connection of its own.
 pub(crate) async fn send(method: Method, path: &str, body: impl Into<Bytes>) -> Response<Incoming> {
+    send_to(&service(), method, path, body).await
+}
+
+async fn send_to(
+    root: &str,
+    method: Method,
+    path: &str,
+    body: impl Into<Bytes>,
+) -> Response<Incoming> {
     let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
     let request = Request::builder()
         .method(method)
-        .uri(format!("{}{path}", service()))
+        .uri(format!("{root}{path}"))
         .header("content-type", "application/json")
         .body(Full::new(body.into()))
         .unwrap();
@@ -57,6 +84,12 @@ pub(crate) async fn ask(question: &str) -> Response<Incoming> {
         serde_json::json!({ "question": question }).to_string(),
     )
     .await
+}
+
+/// Starts a question to the service whose answers a model writes, and asks for its raw text too.
+pub(crate) async fn ask_writer(question: &str) -> Response<Incoming> {
+    let body = serde_json::json!({ "question": question, "draft": true });
+    send_to(&writer(), Method::POST, "api/ask", body.to_string()).await
 }
 
 /// Reads events until the stream ends, or until there are `at_most`.

@@ -1,7 +1,8 @@
 //! The service as its visitors meet it: by request, by HTTP through `cargo lambda watch`, and by browser.
 //!
 //! `requests` calls the function with Lambda's own events and needs no service. `answers` and `browser` need a whole one on
-//! the real corpus: `scripts/test` starts it and names it in `SOURCED_TEST_URL`. Without it they fail; they never skip.
+//! the real corpus: `scripts/test` starts it and names it in `SOURCED_TEST_URL`; `written` needs a second one, whose model it
+//! plays. Without them they fail; they never skip.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
@@ -10,3 +11,4 @@ mod browser;
 mod check;
 mod client;
 mod requests;
+mod written;

@@ -12,7 +12,7 @@ const SYSTEM: &str = include_str!("prompt/system.txt");
 const USER: &str = include_str!("prompt/user.txt");
 
 /// Raised when the rules change: prepared answers and evaluations of another version do not compare.
-pub const PROMPT_VERSION: u32 = 1;
+pub const PROMPT_VERSION: u32 = 2;
 
 /// What a model is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

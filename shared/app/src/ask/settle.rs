@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::event::{CitationCounts, Done, Nearest, Quota};
-use super::failure::{Failure, Stopped};
+use super::failure::Stopped;
 use super::judge::Abstained;
 use super::rerank::{Ranked, link};
 use super::run::Run;

@@ -28,7 +28,11 @@ pub(crate) async fn corpus() -> TestCorpus {
 }
 
 /// Local search, and a generator at this address.
-pub(crate) async fn writing(corpus: &TestCorpus, base_url: &str, settings: &[(&str, &str)]) -> Context {
+pub(crate) async fn writing(
+    corpus: &TestCorpus,
+    base_url: &str,
+    settings: &[(&str, &str)],
+) -> Context {
     let own = [
         ("EMBEDDER", "local"),
         ("RERANKER", "local"),

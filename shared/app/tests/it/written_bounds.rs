@@ -118,42 +118,45 @@ async fn c269_a_model_that_answers_from_elsewhere_is_not_shown() {
     }
 }
 
-/// The language rule: a model writes in the question's language, quotes stay in the passage's, and the refusal is the
-/// corpus's own sentence in the corpus's language.
+/// The language rule: an answer is in the passages' language, whatever the question's, for a translation cannot be checked
+/// against their words; the refusal is the corpus's own sentence.
 #[tokio::test]
-async fn c271_an_answer_in_another_language_rests_on_the_passages_words() {
+async fn c271_an_answer_stays_in_the_passages_language() {
     let corpus = corpus().await;
     for (said, expected) in [
+        (TRUE_SENTENCE, Some("The notice is 30 days.")),
         (
-            "El plazo es de 30 días [P1: \"The notice is 30 days\"].",
-            Some("El plazo es de 30 días."),
-        ),
-        (
-            "Die Frist beträgt 30 Tage [P1: \"The notice is 30 days\"].",
-            Some("Die Frist beträgt 30 Tage."),
-        ),
-        (
-            "El plazo es de 60 días [P1: \"The notice is 30 days\"].",
+            "Die Kündigungsfrist beträgt 30 Tage [P1: \"The notice is 30 days\"].",
             None,
         ),
-        ("El plazo es de 30 días [P1: \"El plazo es de 30 días\"].", None),
-        ("No lo encuentro.", None),
+        (
+            "Die Kündigungsfrist ist nicht 30 Tage lang [P1: \"The notice is 30 days\"].",
+            None,
+        ),
+        (
+            "El plazo es de 30 días [P1: \"El plazo es de 30 días\"].",
+            None,
+        ),
+        ("No lo encuentro en el manual.", None),
     ] {
         let provider = ScriptedProvider::start(text(&[said])).await;
         let ctx = writing(&corpus, &provider.base_url(), &[]).await;
         let question = "¿Cuántos días de notice, counted from submission? Answer in German.";
         let events = events(&ctx, question).await;
+        let rules = provider.requests()[0].body["messages"][0]["content"].to_string();
+        assert!(
+            rules.contains("Answer in the passages' language"),
+            "{rules}"
+        );
         assert_eq!(
             shown(&events),
             expected.into_iter().collect::<Vec<_>>(),
-            "{said}"
+            "{said}: {:?}",
+            of(&events, "removed")
         );
-        match expected {
-            Some(_) => {
-                let citation = &of(&events, "sentence")[0]["citations"][0];
-                assert_eq!(citation["quote"], "The notice is 30 days");
-            }
-            None => assert_eq!(done(&events)["answer"], "Not found."),
+        if expected.is_none() {
+            assert_eq!(done(&events)["outcome"], "unsupported");
+            assert_eq!(done(&events)["answer"], "Not found.");
         }
     }
 }
@@ -170,16 +173,18 @@ async fn paced(
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.set_nodelay(true).unwrap();
         let mut request = Vec::new();
-        while !std::str::from_utf8(&request)
-            .ok()
-            .and_then(|text| text.split_once("\r\n\r\n"))
-            .is_some_and(|(_, body)| serde_json::from_str::<Value>(body).is_ok())
-        {
+        let is_whole = |request: &[u8]| {
+            let text = String::from_utf8_lossy(request);
+            let body = text.split_once("\r\n\r\n").map(|(_, body)| body);
+            body.is_some_and(|body| serde_json::from_str::<Value>(body).is_ok())
+        };
+        while !is_whole(&request) {
             let mut piece = [0; 8192];
             let read = stream.read(&mut piece).await.unwrap();
             request.extend_from_slice(&piece[..read]);
         }
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut clock = tokio::time::interval(pause);
         for token in tokens {

@@ -65,7 +65,16 @@ impl ScriptedProvider {
     /// # Panics
     /// When no port is to be had.
     pub async fn start(replies: Vec<Reply>) -> Self {
-        Self::serve(replies, None).await
+        Self::serve(0, replies, None).await
+    }
+
+    /// The same at a port of the caller's, for a client that was told of it before. A server that stood there and was just
+    /// dropped is given time to leave.
+    ///
+    /// # Panics
+    /// When the port stays in use.
+    pub async fn start_at(port: u16, replies: Vec<Reply>) -> Self {
+        Self::serve(port, replies, None).await
     }
 
     /// The same, but embeds whatever it is asked to embed, with [`HashEmbedder`]'s vectors of as many `dimensions`; the
@@ -74,13 +83,11 @@ impl ScriptedProvider {
     /// # Panics
     /// When no port is to be had.
     pub async fn start_embedding(dimensions: usize, replies: Vec<Reply>) -> Self {
-        Self::serve(replies, Some(HashEmbedder::new("hash", dimensions))).await
+        Self::serve(0, replies, Some(HashEmbedder::new("hash", dimensions))).await
     }
 
-    async fn serve(replies: Vec<Reply>, embedder: Option<HashEmbedder>) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .await
-            .expect("bind a free port");
+    async fn serve(port: u16, replies: Vec<Reply>, embedder: Option<HashEmbedder>) -> Self {
+        let listener = bind(port).await;
         let address = listener.local_addr().expect("read the bound address");
         let script = Arc::new(Script {
             replies: Mutex::new(replies.into()),
@@ -152,6 +159,23 @@ impl ScriptedProvider {
 impl Drop for ScriptedProvider {
     fn drop(&mut self) {
         self.serving.abort();
+    }
+}
+
+/// How often, and how long apart, a port in use is asked for again: for five seconds.
+const BINDS: u32 = 500;
+const BIND_PAUSE: Duration = Duration::from_millis(10);
+
+async fn bind(port: u16) -> TcpListener {
+    let mut attempts = 0;
+    loop {
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && attempts < BINDS => {
+                attempts += 1;
+                tokio::time::sleep(BIND_PAUSE).await;
+            }
+            bound => return bound.expect("bind the port"),
+        }
     }
 }
 
