@@ -38,7 +38,7 @@ impl Money {
 
     /// `picodollars` of them.
     #[must_use]
-    pub fn from_picodollars(picodollars: u128) -> Self {
+    pub const fn from_picodollars(picodollars: u128) -> Self {
         Self(picodollars)
     }
 
