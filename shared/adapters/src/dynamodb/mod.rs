@@ -4,6 +4,12 @@
 //! `AWS_ENDPOINT_URL_DYNAMODB`; a loopback endpoint needs no credentials.
 
 pub mod corpus;
+mod item;
+pub mod ledger;
+pub mod mode;
+pub mod prepared;
+pub mod quota;
+pub mod record;
 
 use std::time::Duration;
 
@@ -20,6 +26,8 @@ use thiserror::Error;
 pub const PK: &str = "pk";
 /// The sort key's attribute.
 pub const SK: &str = "sk";
+/// The attribute after whose time, in seconds since 1970, DynamoDB removes an item some day.
+pub const TTL: &str = "ttl";
 
 /// The service's one table.
 #[derive(Debug, Clone)]
@@ -84,8 +92,14 @@ impl Table {
             }
         }
         let config = loader.load().await;
+        Self::new(aws_sdk_dynamodb::Client::new(&config), name)
+    }
+
+    /// The table `name`, by a client at hand.
+    #[must_use]
+    pub fn new(client: aws_sdk_dynamodb::Client, name: &str) -> Self {
         Self {
-            client: aws_sdk_dynamodb::Client::new(&config),
+            client,
             name: name.to_owned(),
         }
     }

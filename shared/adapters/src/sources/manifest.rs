@@ -29,7 +29,12 @@ pub struct Manifest {
     pub folder: PathBuf,
     /// The files, as paths below the folder with `/`; `None` for every readable one.
     pub pages: Option<Vec<String>>,
+    /// Questions that visitors are shown, whose answers are prepared beforehand.
+    pub suggestions: Vec<String>,
 }
+
+/// Suggested questions a corpus may have: each is asked anew for every version.
+const MOST_SUGGESTIONS: usize = 24;
 
 /// Why a manifest cannot be used.
 #[derive(Debug, Error)]
@@ -63,7 +68,7 @@ pub enum ManifestError {
 }
 
 /// Every key, whether it is required, and what it accepts.
-const KEYS: [(&str, bool, &str); 9] = [
+const KEYS: [(&str, bool, &str); 10] = [
     (
         "name",
         true,
@@ -104,6 +109,11 @@ const KEYS: [(&str, bool, &str); 9] = [
         "pages",
         false,
         "a list of file names below `folder`, such as [\"index.html\"]; leave it out for every file",
+    ),
+    (
+        "suggestions",
+        false,
+        "a list of at most 24 questions whose answers are prepared, each of at most 1,000 characters",
     ),
 ];
 
@@ -183,6 +193,7 @@ impl Reader<'_> {
             refusal: self.text("refusal")?,
             folder: self.path.parent().unwrap_or(Path::new("")).join(folder),
             pages: self.pages()?,
+            suggestions: self.suggestions()?,
         })
     }
 
@@ -211,10 +222,26 @@ impl Reader<'_> {
         let pages = pages
             .filter(|pages| !pages.is_empty())
             .ok_or_else(|| self.unacceptable("pages"))?;
+        self.each_once("pages", pages).map(Some)
+    }
+
+    fn suggestions(&self) -> Result<Vec<String>, ManifestError> {
+        let Some(value) = self.table.get("suggestions") else {
+            return Ok(Vec::new());
+        };
+        let questions: Option<Vec<String>> = value
+            .as_array()
+            .filter(|questions| questions.len() <= MOST_SUGGESTIONS)
+            .and_then(|questions| questions.iter().map(question).collect());
+        let questions = questions.ok_or_else(|| self.unacceptable("suggestions"))?;
+        self.each_once("suggestions", questions)
+    }
+
+    fn each_once(&self, key: &str, values: Vec<String>) -> Result<Vec<String>, ManifestError> {
         let mut seen = std::collections::HashSet::new();
-        match pages.iter().find(|page| !seen.insert(page.as_str())) {
-            Some(twice) => Err(self.wrong("pages", format!("lists {twice:?} twice"))),
-            None => Ok(Some(pages)),
+        match values.iter().find(|value| !seen.insert(value.as_str())) {
+            Some(twice) => Err(self.wrong(key, format!("lists {twice:?} twice"))),
+            None => Ok(values),
         }
     }
 
@@ -263,6 +290,13 @@ fn page_name(value: &Value) -> Option<String> {
     (below && !name.is_empty()).then(|| name.to_owned())
 }
 
+/// A suggested question, no longer than a visitor's may be.
+fn question(value: &Value) -> Option<String> {
+    let question = value.as_str()?.trim();
+    let fits = !question.is_empty() && question.chars().count() <= 1_000;
+    fits.then(|| question.to_owned())
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
@@ -297,6 +331,9 @@ mod tests {
         assert_eq!(manifest.name, "manual");
         assert!(manifest.folder.ends_with("pages") && manifest.folder.is_absolute());
         assert_eq!((manifest.base_url, manifest.pages), (None, None));
+        assert_eq!(manifest.suggestions, Vec::<String>::new());
+        let asking = format!("{WHOLE}\nsuggestions = [\" How long? \", \"Why?\"]");
+        assert_eq!(read(&asking).unwrap().suggestions, ["How long?", "Why?"]);
     }
 
     #[test]
@@ -345,6 +382,18 @@ mod tests {
             (
                 format!("{WHOLE}\npages = [\"a.md\", \"a.md\"]"),
                 "`pages` lists \"a.md\" twice",
+            ),
+            (
+                format!("{WHOLE}\nsuggestions = \"Why?\""),
+                "`suggestions` takes a list of at most 24 questions",
+            ),
+            (
+                format!("{WHOLE}\nsuggestions = [\" \"]"),
+                "`suggestions` takes a list of at most 24 questions",
+            ),
+            (
+                format!("{WHOLE}\nsuggestions = [\"Why?\", \"Why?\"]"),
+                "`suggestions` lists \"Why?\" twice",
             ),
             (
                 format!("{WHOLE}\nbase_url = \"ftp://x\""),

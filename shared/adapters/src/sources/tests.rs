@@ -41,6 +41,7 @@ fn corpus(files: &[(&str, &[u8])]) -> Manifest {
         refusal: "It is not here.".into(),
         folder,
         pages: None,
+        suggestions: Vec::new(),
     }
 }
 

@@ -70,6 +70,7 @@ impl TestCorpus {
                 refusal: "Not found.".to_owned(),
                 folder: folder.clone(),
                 pages: None,
+                suggestions: Vec::new(),
             },
             notes: Arc::default(),
             folder,
