@@ -1,6 +1,6 @@
 """The local DynamoDB: an emulator of our own build (`shared/testing`), its data in `.local/dynamodb`.
 
-It holds the corpus item and, later, the counters and records. It is shared by the commands of this checkout
+It holds the corpus item, the mode, prepared answers, counters and records. It is shared by the commands of this checkout
 (`processes.shared`).
 """
 

@@ -18,7 +18,7 @@ DEFAULT_PORT = 9000
 # A test run takes no setting of the service from its caller.
 SETTINGS = re.compile(
     r"(DATABASE|OPENAI|COHERE|EMBEDDING|CHAT|RERANK|AWS)_\w+|EMBEDDER|RERANKER|GENERATOR|CORPUS|RELEVANCE_THRESHOLD"
-    r"|PRICES_FILE|VISITOR_DAILY_LIMIT|GLOBAL_DAILY_LIMIT|DAILY_BUDGET_USD|USAGE_TABLE|HASH_SECRET|MODE|ALLOWED_ORIGIN"
+    r"|PRICES_FILE|VISITOR_DAILY_LIMIT|GLOBAL_DAILY_LIMIT|(BATCH_)?DAILY_BUDGET_USD|USAGE_TABLE|HASH_SECRET|MODE|ALLOWED_ORIGIN"
     r"|TRUSTED_HOPS|RECORD_DAYS|MODEL_DIR|LOG_LEVEL|PORT|PUBLIC_URL|ENV_FILE|\w+_SECRET_ARN"
 )
 
@@ -45,14 +45,21 @@ def complete(env):
         env = held.enter_context(with_database(env))
         env.setdefault("MODEL_DIR", str(MODEL))
         env.setdefault("HASH_SECRET", secret("hash"))
-        if "AWS_ENDPOINT_URL_DYNAMODB" not in env and "USAGE_TABLE" not in env:
-            port = held.enter_context(counters.local())
-            env["AWS_ENDPOINT_URL_DYNAMODB"] = f"http://127.0.0.1:{port}"
-            # The emulator takes any key; a real one has no business there.
-            env |= {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_REGION": "us-east-1"}
-            env.pop("AWS_SESSION_TOKEN", None)
-            env.pop("AWS_PROFILE", None)
-        yield env
+        yield held.enter_context(with_counters(env))
+
+
+@contextmanager
+def with_counters(env):
+    """Adds to an environment the local DynamoDB, started as needed, where it names none."""
+    if "AWS_ENDPOINT_URL_DYNAMODB" in env or "USAGE_TABLE" in env:
+        yield dict(env)
+        return
+    with counters.local() as port:
+        # The emulator takes any key; a real one has no business there.
+        local = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_REGION": "us-east-1"}
+        local["AWS_ENDPOINT_URL_DYNAMODB"] = f"http://127.0.0.1:{port}"
+        yet = {name: value for name, value in env.items() if name not in ("AWS_SESSION_TOKEN", "AWS_PROFILE")}
+        yield yet | local
 
 
 @contextmanager

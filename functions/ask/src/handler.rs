@@ -8,12 +8,15 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use adapters::dynamodb::prepared::Prepared;
 use anyhow::anyhow;
 use app::ask::question::Ask;
-use app::config::Mode;
 use app::context::Context;
 use app::error::ApiError;
+use domain::mode::Mode;
+use domain::visitor::Address;
 use futures_util::FutureExt;
+use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpRequestContext;
 use lambda_http::http::{HeaderMap, Method, Response, StatusCode, header};
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt};
@@ -36,7 +39,7 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(60);
 /// # Errors
 /// None.
 pub async fn handle(context: Arc<Context>, request: Request) -> Result<Response<Body>, Infallible> {
-    let request = Received::new(request);
+    let request = Received::new(request, context.config.limits.trusted_hops.into());
     let http = &context.config.http;
     if request.method == Method::OPTIONS {
         return Ok(respond::finish(respond::preflight(http), http));
@@ -100,35 +103,60 @@ async fn respond(
         Route::Asset(asset) => asset.respond(request.header(header::IF_NONE_MATCH)),
         Route::Moved(to) => respond::moved(&to),
         Route::Source(id) => source(context, &id).await?,
-        Route::Status => respond::json(&status::status(&context.config, &*context.corpus().await?)),
-        Route::Suggestions => respond::json(&[(); 0]),
-        Route::Suggestion => return Err(ApiError::NotFound),
+        Route::Status => respond::json(&status::status(context, request.address).await?),
+        Route::Suggestions => suggestions(context).await?,
+        Route::Suggestion(id) => {
+            refuse_off(context).await?;
+            let prepared = app::suggest::prepared(context, &id).await?;
+            return Ok(Responded::Stream(replay(context, request, prepared)));
+        }
         Route::Evaluation => respond::json(&serde_json::json!({ "runs": [] })),
         Route::Ask => return ask(context, request).await.map(Responded::Stream),
     }))
 }
 
 async fn source(context: &Context, id: &str) -> Result<Response<Body>, ApiError> {
-    if context.config.mode() == Mode::Off {
-        return Err(ApiError::Off);
-    }
+    refuse_off(context).await?;
     Ok(match context.document(id).await? {
         Some(document) => respond::html(StatusCode::OK, source_page::render(&document)),
         None => respond::html(StatusCode::NOT_FOUND, source_page::missing(id)),
     })
 }
 
-/// Refuses what costs nothing to refuse, then starts the stream.
-async fn ask(context: &Arc<Context>, request: &Received) -> Result<Response<Body>, ApiError> {
-    match context.config.mode() {
-        Mode::Live => {}
-        Mode::ReadOnly => return Err(ApiError::ReadOnly),
-        Mode::Off => return Err(ApiError::Off),
+async fn suggestions(context: &Context) -> Result<Response<Body>, ApiError> {
+    refuse_off(context).await?;
+    let suggestions = app::suggest::suggestions(context).await?;
+    Ok(respond::json(&suggestions.prepared))
+}
+
+async fn refuse_off(context: &Context) -> Result<(), ApiError> {
+    match context.mode().await? {
+        Mode::Off => Err(ApiError::Off),
+        Mode::Live | Mode::ReadOnly => Ok(()),
     }
+}
+
+/// Refuses what costs nothing to refuse, answers what is prepared, lets the rest in and starts the stream.
+async fn ask(context: &Arc<Context>, request: &Received) -> Result<Response<Body>, ApiError> {
     let asked = read::asked(request.header(header::CONTENT_TYPE), &request.body)?;
+    let mode = context.mode().await?;
+    if mode == Mode::Off {
+        return Err(ApiError::Off);
+    }
+    if asked.filter.is_empty()
+        && !asked.draft
+        && let Some(prepared) = app::suggest::recall(context, &asked.question).await?
+    {
+        return Ok(replay(context, request, prepared));
+    }
+    if mode == Mode::ReadOnly {
+        return Err(ApiError::ReadOnly);
+    }
     // Without a corpus there is nothing to stream, and a status code still can say so.
     context.corpus().await?;
-    let deadline = request.stream_deadline();
+    let payer = app::admit::admit(context, request.address, &asked.question, &request.id).await?;
+    let answering = request.answering(context);
+    let deadline = answering.deadline;
     let ask = Ask {
         question: asked.question,
         filter: asked.filter,
@@ -136,22 +164,21 @@ async fn ask(context: &Arc<Context>, request: &Received) -> Result<Response<Body
         request_id: request.id.clone(),
         deadline: deadline.checked_sub(WORK_MARGIN).unwrap_or(deadline),
     };
-    let answering = Answering {
-        request_id: request.id.clone(),
-        deadline,
-        started: request.started,
-        root: context
-            .config
-            .http
-            .public_url
-            .clone()
-            .or_else(|| request.root.clone()),
-    };
     let context = Arc::clone(context);
     Ok(respond::events(stream::events(
         answering,
-        |sink| async move { app::ask::ask(&context, ask, &sink).await },
+        |sink| async move { app::ask::ask(&context, ask, payer, &sink).await },
     )))
+}
+
+/// Streams a prepared answer.
+fn replay(context: &Arc<Context>, request: &Received, prepared: Arc<Prepared>) -> Response<Body> {
+    let answering = request.answering(context);
+    let (context, id) = (Arc::clone(context), request.id.clone());
+    let started = request.started;
+    respond::events(stream::events(answering, move |sink| async move {
+        app::suggest::replay(&context, &prepared, &id, started, &sink).await
+    }))
 }
 
 /// What of a request is used, taken apart once.
@@ -166,11 +193,13 @@ struct Received {
     invocation_end: Option<SystemTime>,
     /// The service's root as the visitor sees it, if the request tells it.
     root: Option<String>,
+    /// Where it comes from.
+    address: Address,
     started: Instant,
 }
 
 impl Received {
-    fn new(request: Request) -> Self {
+    fn new(request: Request, trusted_hops: usize) -> Self {
         let lambda = request.lambda_context_ref();
         let id = lambda
             .map(|lambda| lambda.request_id.clone())
@@ -178,7 +207,16 @@ impl Received {
         let invocation_end = lambda
             .filter(|lambda| lambda.deadline > 0)
             .map(lambda_http::Context::deadline);
-        let root = request.request_context_ref().and_then(function_url);
+        let gateway = request.request_context_ref().and_then(gateway);
+        let root = gateway.and_then(function_url);
+        let forwarded: Vec<&str> = request
+            .headers()
+            .get_all(FORWARDED_FOR)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .collect();
+        let seen = gateway.and_then(|gateway| gateway.http.source_ip.as_deref());
+        let address = Address::of(seen, &forwarded, trusted_hops);
         let path = request.raw_http_path().to_owned();
         let (parts, body) = request.into_parts();
         Self {
@@ -189,12 +227,24 @@ impl Received {
             id,
             invocation_end,
             root,
+            address,
             started: Instant::now(),
         }
     }
 
     fn header(&self, name: header::HeaderName) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// What a stream that answers it needs to know.
+    fn answering(&self, context: &Context) -> Answering {
+        let configured = context.config.http.public_url.clone();
+        Answering {
+            request_id: self.id.clone(),
+            deadline: self.stream_deadline(),
+            started: self.started,
+            root: configured.or_else(|| self.root.clone()),
+        }
     }
 
     /// `cargo lambda` names an end in 1970; an end that is past when the request comes says nothing.
@@ -207,15 +257,22 @@ impl Received {
     }
 }
 
-/// The root of a Function URL. Its host name is Lambda's word, unlike a `Host` header, and has a form of its own; a local
-/// server's has not, and its links stay relative.
-fn function_url(request: &RequestContext) -> Option<String> {
+/// Proxies append to it what they saw; believed only of our own.
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+fn gateway(request: &RequestContext) -> Option<&ApiGatewayV2httpRequestContext> {
     match request {
-        RequestContext::ApiGatewayV2(gateway) => gateway
-            .domain_name
-            .as_deref()
-            .filter(|name| name.contains(".lambda-url.") && name.ends_with(".on.aws"))
-            .map(|name| format!("https://{name}/")),
+        RequestContext::ApiGatewayV2(gateway) => Some(gateway),
         _ => None,
     }
+}
+
+/// The root of a Function URL. Its host name is Lambda's word, unlike a `Host` header, and has a form of its own; a local
+/// server's has not, and its links stay relative.
+fn function_url(gateway: &ApiGatewayV2httpRequestContext) -> Option<String> {
+    gateway
+        .domain_name
+        .as_deref()
+        .filter(|name| name.contains(".lambda-url.") && name.ends_with(".on.aws"))
+        .map(|name| format!("https://{name}/"))
 }

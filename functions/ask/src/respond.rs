@@ -66,6 +66,11 @@ pub(crate) fn error(error: &ApiError, request_id: &str) -> Response<Body> {
             .headers_mut()
             .insert(header::ALLOW, HeaderValue::from_static(allow));
     }
+    if let Some(seconds) = error.retry_after_s() {
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
     response
 }
 

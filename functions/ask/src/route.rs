@@ -4,6 +4,7 @@
 //! service. A final slash is ignored, except that a page redirects it away: its relative links would miss.
 
 use app::error::ApiError;
+use domain::prepared::is_id;
 use lambda_http::http::Method;
 
 use crate::assets::{self, Asset};
@@ -21,8 +22,8 @@ pub(crate) enum Route {
     Status,
     /// `GET /api/suggestions`.
     Suggestions,
-    /// `GET /api/suggestions/ID`; none is prepared yet, so none is found.
-    Suggestion,
+    /// `GET /api/suggestions/ID`: a prepared answer, by its id.
+    Suggestion(String),
     /// `GET /api/evaluation`.
     Evaluation,
     /// `POST /api/ask`.
@@ -38,7 +39,7 @@ impl Route {
             Self::Moved(_) => "moved",
             Self::Status => "api/status",
             Self::Suggestions => "api/suggestions",
-            Self::Suggestion => "api/suggestions/ID",
+            Self::Suggestion(_) => "api/suggestions/ID",
             Self::Evaluation => "api/evaluation",
             Self::Ask => "api/ask",
         }
@@ -55,8 +56,11 @@ pub(crate) fn route(method: &Method, raw_path: &str) -> Result<Route, ApiError> 
         "api/suggestions" => Route::Suggestions,
         "api/evaluation" => Route::Evaluation,
         "api/ask" => Route::Ask,
-        _ if bare.strip_prefix("api/suggestions/").is_some() => Route::Suggestion,
-        _ => page(path, bare)?,
+        _ => match bare.strip_prefix("api/suggestions/") {
+            Some(id) if is_id(id) => Route::Suggestion(id.to_owned()),
+            Some(_) => return Err(ApiError::NotFound),
+            None => page(path, bare)?,
+        },
     };
     let allow = if found == Route::Ask {
         "POST, OPTIONS"
@@ -154,7 +158,7 @@ mod tests {
             ("/api/status", "api/status"),
             ("/api/status/", "api/status"),
             ("/api/suggestions", "api/suggestions"),
-            ("/api/suggestions/7", "api/suggestions/ID"),
+            ("/api/suggestions/0123456789abcdef", "api/suggestions/ID"),
             ("/api/evaluation", "api/evaluation"),
             ("/api", "404"),
             ("/sources/policies/notice", "source policies/notice"),

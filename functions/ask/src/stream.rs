@@ -1,7 +1,7 @@
 //! Turns one answer into a body of server-sent events that ends by itself, whatever happens while it is made.
 //!
-//! The work lives inside the body: it goes on while somebody reads and is dropped with the body, so nothing is spawned and
-//! nothing outlives an invocation. The last event is exactly one `done` or `error`: a panic, a deadline and an answer that
+//! The work lives inside the body and goes on while somebody reads. When the visitor leaves, it is told so by its sink and
+//! finishes beside the runtime what must not be left open, which is the question's charge. The last event is exactly one `done` or `error`: a panic, a deadline and an answer that
 //! forgot its end become an `error` here. The events themselves are `app::ask::event`.
 
 use std::convert::Infallible;
@@ -15,6 +15,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http_body::Frame;
 use http_body_util::BodyExt;
+use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -148,6 +150,7 @@ impl EventBody {
         self.last = match &event {
             Event::Done(done) => Some(done.outcome),
             Event::Error(error) => Some(error.code),
+            Event::Prepared(event) if event.name == "done" => Some("prepared"),
             _ => None,
         };
         self.sent += 1;
@@ -158,8 +161,12 @@ impl EventBody {
 }
 
 impl Drop for EventBody {
-    /// The request's summary, also when the visitor left before the end.
+    /// The request's summary, also when the visitor left before the end; what the work still has to settle then goes on.
     fn drop(&mut self) {
+        self.events.close();
+        if let (Some(work), Ok(runtime)) = (self.work.take(), Handle::try_current()) {
+            runtime.spawn(work);
+        }
         tracing::info!(
             request.id = self.answering.request_id,
             request.route = "api/ask",
@@ -192,11 +199,30 @@ fn complete_links(event: &mut Event, root: &str) {
             .iter_mut()
             .flatten()
             .for_each(|nearest| complete(&mut nearest.url)),
+        Event::Prepared(event) => complete_stored_links(&mut event.data, &complete),
         Event::Progress(_)
         | Event::Draft { .. }
         | Event::Removed { .. }
         | Event::Note { .. }
         | Event::Error(_) => {}
+    }
+}
+
+/// The same where an event is kept as JSON: every `url` in it.
+fn complete_stored_links(data: &mut Value, complete: &impl Fn(&mut String)) {
+    match data {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(url) if name == "url" => complete(url),
+                    other => complete_stored_links(other, complete),
+                }
+            }
+        }
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| complete_stored_links(value, complete)),
+        _ => {}
     }
 }
 
@@ -336,6 +362,21 @@ mod tests {
         }
         drop(body);
         assert!(dropped.await.is_err(), "the work goes on");
+    }
+
+    #[tokio::test]
+    async fn c152_what_must_be_settled_is_settled_after_a_visitor_left() {
+        let (settle, settled) = tokio::sync::oneshot::channel();
+        let mut body = events(answering(), |sink| async move {
+            sink.send(progress("embed")).await?;
+            sink.closed().await;
+            tokio::task::yield_now().await;
+            settle.send("the charge").unwrap();
+            Err(Closed)
+        });
+        body.frame().await.unwrap().unwrap();
+        drop(body);
+        assert_eq!(settled.await, Ok("the charge"));
     }
 
     #[tokio::test]

@@ -6,8 +6,10 @@ use adapters::postgres::retrieve::all_chunks;
 use anyhow::{Context as _, bail};
 use app::ask::event::{Event, Sink};
 use app::ask::question::{Ask, Question};
+use app::ask::settle::Payer;
 use app::ask::{ask, inspect};
 use app::context::Context;
+use app::suggest::operator;
 use domain::fold::Folded;
 use domain::relevance::relevance;
 use tokio::time::{Duration, Instant};
@@ -98,7 +100,8 @@ pub(crate) async fn measure(
             place(&reranked),
         ];
         let signals = ranked.signals;
-        let events = events(ctx, asked).await;
+        let payer = operator(ctx).await.with_context(|| row.id.clone())?;
+        let events = events(ctx, asked, payer).await;
         let read = read(row, places, signals, &events);
         if events.iter().any(|event| matches!(event, Event::Error(_))) {
             bail!("{}: the answer ended with {}", read.row.id, read.outcome);
@@ -108,7 +111,7 @@ pub(crate) async fn measure(
     Ok((measured, not_asked))
 }
 
-async fn events(ctx: &Context, asked: Ask) -> Vec<Event> {
+async fn events(ctx: &Context, asked: Ask, payer: Payer) -> Vec<Event> {
     let (sink, mut receiver) = Sink::channel(1);
     let collect = async {
         let mut events = Vec::new();
@@ -120,7 +123,7 @@ async fn events(ctx: &Context, asked: Ask) -> Vec<Event> {
     let answer = async {
         let sink = sink;
         // The reader outlives the answer, so it cannot be closed.
-        let _ = ask(ctx, asked, &sink).await;
+        let _ = ask(ctx, asked, payer, &sink).await;
     };
     tokio::join!(answer, collect).1
 }

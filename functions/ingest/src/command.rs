@@ -2,16 +2,23 @@
 
 use std::time::Duration;
 
+use domain::mode::Mode;
+use domain::quota::Day;
+
 /// What is printed for `--help` and beside a mistake.
 pub(crate) const USAGE: &str = "\
 Usage: ingest [--time SECONDS] [MANIFEST]
        ingest migrate
+       ingest mode [live|read-only|off]
+       ingest usage [DAY]
        ingest --help
 
-Builds a new version of a corpus and switches to it; unchanged text is not embedded again.
+Builds a new version of a corpus and switches to it; unchanged text is not embedded again. Then prepares the answers to its
+suggested questions, and gives back what dead processes left charged.
 MANIFEST is a name from corpus/ or a path to a .toml file; without it CORPUS says which.
 With --time the run stops embedding after so many seconds, and the next one goes on.
-'migrate' brings the database's tables up to date.
+'migrate' brings the database's tables up to date. 'mode' stores the service's mode, or prints it. 'usage' prints what a
+day's questions (such as 2026-12-01, UTC; today's by itself) came to.
 
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 done but some pages could not be read,
 4 incomplete (run it again), 5 another ingest of the corpus is running.";
@@ -28,13 +35,36 @@ pub(crate) enum Command {
     },
     /// Bring the schema up to date.
     Migrate,
+    /// Store the mode, or print it.
+    Mode(Option<Mode>),
+    /// Print a day's usage; today's by itself.
+    Usage(Option<Day>),
     /// Print [`USAGE`].
     Help,
 }
 
 impl Command {
     /// Reads the arguments after the program's name.
-    pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+    pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let arguments: Vec<String> = arguments.collect();
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        match words[..] {
+            ["mode"] => Ok(Self::Mode(None)),
+            ["mode", name] if !name.starts_with('-') => Mode::named(name)
+                .map(|mode| Self::Mode(Some(mode)))
+                .ok_or_else(|| {
+                    format!("there is no mode {name}: it must be live, read-only or off")
+                }),
+            ["usage"] => Ok(Self::Usage(None)),
+            ["usage", day] if !day.starts_with('-') => Day::parse(day)
+                .map(|day| Self::Usage(Some(day)))
+                .ok_or_else(|| format!("{day} is no day: it must be written like 2026-12-01")),
+            ["mode" | "usage", _, _, ..] => Err("too many arguments".to_owned()),
+            _ => Self::ingest(arguments.into_iter()),
+        }
+    }
+
+    fn ingest(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let (mut manifest, mut time) = (None, None);
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -85,6 +115,14 @@ mod tests {
             Ok(ingest(Some("my/docs.toml"), Some(60))),
         );
         check("migrate", Ok(Command::Migrate));
+        check("mode", Ok(Command::Mode(None)));
+        check("mode read-only", Ok(Command::Mode(Some(Mode::ReadOnly))));
+        check("usage", Ok(Command::Usage(None)));
+        check(
+            "usage 1970-01-02",
+            Ok(Command::Usage(Some(Day::at(86_400)))),
+        );
+        check("mode --help", Ok(Command::Help));
         check("handbook --help", Ok(Command::Help));
         check("-h", Ok(Command::Help));
     }
@@ -93,6 +131,15 @@ mod tests {
     fn refuses_the_rest() {
         check("--fast", Err("there is no option --fast"));
         check("a b", Err("more than one manifest"));
+        check(
+            "mode on",
+            Err("there is no mode on: it must be live, read-only or off"),
+        );
+        check("mode off off", Err("too many arguments"));
+        check(
+            "usage today",
+            Err("today is no day: it must be written like 2026-12-01"),
+        );
         check("--time", Err("--time takes a whole number of seconds"));
         check("--time soon", Err("--time takes a whole number of seconds"));
     }

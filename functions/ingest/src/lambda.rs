@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::{configuration, run};
+use crate::{Run, configuration, run};
 
 /// Kept free before the time-out for storing and switching, which no deadline interrupts.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -54,7 +54,10 @@ async fn answer(config: &Config, event: LambdaEvent<Value>) -> anyhow::Result<Va
         .duration_since(SystemTime::now())
         .ok()
         .map(|left| Instant::now() + left.saturating_sub(MARGIN));
-    let report = run(config, request.manifest.as_deref(), deadline).await?;
+    let Run { report, notes } = run(config, request.manifest.as_deref(), deadline).await?;
+    for note in &notes {
+        tracing::info!("{note}");
+    }
     tracing::info!(
         corpus.version = report.version,
         pages.n = report.pages,

@@ -7,7 +7,9 @@
 #![recursion_limit = "256"]
 
 mod command;
+mod housekeeping;
 mod lambda;
+mod operate;
 mod wire;
 
 use std::io::Write;
@@ -15,7 +17,7 @@ use std::process::ExitCode;
 
 use adapters::postgres::store::StoreError;
 use anyhow::Context as _;
-use app::config::Config;
+use app::config::{Config, LimitsConfig};
 use app::ingest::{IngestError, Report};
 use tokio::time::Instant;
 
@@ -43,18 +45,31 @@ pub async fn start(arguments: impl Iterator<Item = String>) -> ExitCode {
     }
 }
 
-/// Brings the corpus that `manifest` names (else `CORPUS`) up to date, as far as `deadline` lets it.
+/// A run: what was built, and what was done beside it.
+#[derive(Debug)]
+pub struct Run {
+    /// The new version, or why there is none.
+    pub report: Report,
+    /// What else there is to say, a line each.
+    pub notes: Vec<String>,
+}
+
+/// Brings the corpus that `manifest` names (else `CORPUS`) up to date, as far as `deadline` lets it; then prepares the answers to
+/// its suggested questions and closes the charges of dead processes.
 ///
 /// # Errors
-/// Configuration, manifest, or the pipeline's own; the version that answered before answers on.
+/// Configuration, manifest, or the pipeline's own; the version that answered before answers on. What is done beside it does
+/// not fail a run.
 pub async fn run(
     config: &Config,
     manifest: Option<&str>,
     deadline: Option<Instant>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<Run> {
     let manifest = wire::manifest(manifest.unwrap_or(&config.corpus))?;
     let ctx = wire::context(config).await?;
-    Ok(app::ingest::ingest(&ctx, &manifest, deadline).await?)
+    let report = app::ingest::ingest(&ctx, &manifest, deadline).await?;
+    let notes = housekeeping::keep_house(config, &manifest, &ctx, &report).await;
+    Ok(Run { report, notes })
 }
 
 async fn execute(command: Command) -> anyhow::Result<u8> {
@@ -79,9 +94,20 @@ async fn execute(command: Command) -> anyhow::Result<u8> {
         Command::Ingest { manifest, time } => {
             let config = configuration()?;
             let deadline = time.map(|time| Instant::now() + time);
-            let report = run(&config, manifest.as_deref(), deadline).await?;
+            let Run { report, notes } = run(&config, manifest.as_deref(), deadline).await?;
+            for note in notes {
+                say(&mut out, &note);
+            }
             say(&mut out, &report.to_string());
             Ok(report.exit_code())
+        }
+        Command::Mode(mode) => {
+            say(&mut out, &operate::mode(&limits()?, mode).await?);
+            Ok(0)
+        }
+        Command::Usage(day) => {
+            say(&mut out, &operate::usage(&limits()?, day).await?);
+            Ok(0)
         }
     }
 }
@@ -90,6 +116,10 @@ fn configuration() -> anyhow::Result<Config> {
     let config = Config::from_env().context("read the configuration")?;
     app::telemetry::init(config.log_level);
     Ok(config)
+}
+
+fn limits() -> anyhow::Result<LimitsConfig> {
+    LimitsConfig::from_env().context("read the configuration")
 }
 
 /// 5 when another run is under way, 1 for every other failure.

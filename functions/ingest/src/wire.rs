@@ -9,7 +9,7 @@ use adapters::postgres::connect::{DatabaseUrl, connect};
 use adapters::postgres::migrate as schema;
 use adapters::sources::Manifest;
 use anyhow::Context as _;
-use app::config::Config;
+use app::config::{Config, LimitsConfig};
 use app::ingest::{IngestContext, IngestLimits, progress};
 
 /// Where a manifest's bare name is looked up, below the working directory.
@@ -24,7 +24,7 @@ pub(crate) fn manifest(name: &str) -> anyhow::Result<Manifest> {
 pub(crate) async fn context(config: &Config) -> anyhow::Result<IngestContext> {
     Ok(IngestContext {
         database: database(config)?,
-        table: table(config).await?,
+        table: table(&config.limits).await?,
         embedder: app::context::embedder(&config.models)?,
         progress: progress::for_stderr(),
         limits: IngestLimits::default(),
@@ -43,9 +43,10 @@ fn database(config: &Config) -> anyhow::Result<DatabaseUrl> {
         .context("DATABASE_DIRECT_URL, or DATABASE_URL in its place")
 }
 
-async fn table(config: &Config) -> anyhow::Result<Table> {
-    let endpoint = config.limits.dynamodb_endpoint.as_deref();
-    let table = Table::connect(&config.limits.usage_table, endpoint).await;
+/// The table of items.
+pub(crate) async fn table(limits: &LimitsConfig) -> anyhow::Result<Table> {
+    let endpoint = limits.dynamodb_endpoint.as_deref();
+    let table = Table::connect(&limits.usage_table, endpoint).await;
     // A deployment's table comes with its stack; an endpoint of one's own is an emulator, which starts empty.
     if endpoint.is_some() {
         ensure_table(&table)

@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use domain::cost::Money;
+use domain::mode::Mode;
+use domain::visitor::HashKey;
+
 /// The model the local embedder runs, and the width of its vectors.
 const LOCAL_MODEL: (&str, usize) = ("all-MiniLM-L6-v2", 384);
 
@@ -163,19 +167,19 @@ impl Generator {
     }
 }
 
-/// Quotas and the mode. [`mode`](Self::mode), [`usage_table`](Self::usage_table) and
-/// [`dynamodb_endpoint`](Self::dynamodb_endpoint) are acted on so far, and a budget refuses to start with a model that has no
-/// price; the others are read and checked, so that a deployment's settings are right on the day counting begins.
+/// Quotas, budgets and the mode. A budget refuses to start with a model that has no price.
 #[derive(Debug, Clone)]
 pub struct LimitsConfig {
-    /// `MODE`: forces the mode; unset leaves it live.
+    /// `MODE`: forces the mode; unset leaves it to the stored one.
     pub mode: Option<Mode>,
     /// `VISITOR_DAILY_LIMIT`: questions a visitor may ask a day.
     pub visitor_questions_per_day: u64,
     /// `GLOBAL_DAILY_LIMIT`: questions all visitors together may ask a day.
     pub global_questions_per_day: u64,
-    /// `DAILY_BUDGET_USD`: what a day's provider calls may cost; unset is no money limit.
+    /// `DAILY_BUDGET_USD`: what a day's answers may cost; unset is no money limit.
     pub daily_budget_usd: Option<f64>,
+    /// `BATCH_DAILY_BUDGET_USD`: what a day's ingest, evaluation and prepared answers may cost; unset is no money limit.
+    pub batch_daily_budget_usd: Option<f64>,
     /// `USAGE_TABLE`: the DynamoDB table of the corpus item, counters and records.
     pub usage_table: String,
     /// `AWS_ENDPOINT_URL_DYNAMODB`: where DynamoDB is when it is not AWS's own, as the local emulator.
@@ -198,29 +202,6 @@ pub struct HttpConfig {
     pub public_url: Option<String>,
     /// `PORT`: where the scripts serve locally.
     pub port: u16,
-}
-
-/// Whether questions are answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// They are.
-    Live,
-    /// Pages and prepared answers only.
-    ReadOnly,
-    /// Nothing but the page and the status.
-    Off,
-}
-
-impl Mode {
-    /// As written in the configuration and shown in the status.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Live => "live",
-            Self::ReadOnly => "read-only",
-            Self::Off => "off",
-        }
-    }
 }
 
 /// The least severe level that is written to the log.
@@ -324,6 +305,21 @@ impl Config {
         Self::read(&Variables::from_env()?)
     }
 
+    /// The same for a service that visitors ask, which has to tell them apart.
+    ///
+    /// # Errors
+    /// The first variable that is wrong or missing, `HASH_SECRET` among them.
+    pub fn for_visitors() -> Result<Self, ConfigError> {
+        let config = Self::from_env()?;
+        match config.limits.hash_secret {
+            Some(_) => Ok(config),
+            None => Err(ConfigError::Missing {
+                variable: "HASH_SECRET",
+                accepts: format!("{SECRET}, the same for as long as a day is counted"),
+            }),
+        }
+    }
+
     /// Builds the configuration from variables already gathered.
     ///
     /// # Errors
@@ -346,12 +342,6 @@ impl Config {
                 .parse("LOG_LEVEL", "error, warn, info, debug or trace", log_level)?
                 .unwrap_or(LogLevel::Info),
         })
-    }
-
-    /// The mode in force.
-    #[must_use]
-    pub fn mode(&self) -> Mode {
-        self.limits.mode.unwrap_or(Mode::Live)
     }
 }
 
@@ -574,32 +564,35 @@ fn remote_embedder(variables: &Variables, server: Server) -> Result<Embedder, Co
     })
 }
 
+const DOLLARS: &str = "an amount of US dollars, such as 2.50";
+const SECRET: &str = "at least 16 characters";
+
+fn dollars(value: &str) -> Option<f64> {
+    let usd = value.parse().ok()?;
+    Money::from_usd(usd).map(|_| usd)
+}
+
 impl LimitsConfig {
+    /// Reads these settings alone, for what needs no other.
+    ///
+    /// # Errors
+    /// The first variable that is wrong or missing.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Self::read(&Variables::from_env()?)
+    }
+
     fn read(variables: &Variables) -> Result<Self, ConfigError> {
         let questions = "a whole number of questions a day";
         Ok(Self {
-            mode: variables.parse("MODE", "live, read-only or off", |value| match value {
-                "live" => Some(Mode::Live),
-                "read-only" => Some(Mode::ReadOnly),
-                "off" => Some(Mode::Off),
-                _ => None,
-            })?,
+            mode: variables.parse("MODE", "live, read-only or off", Mode::named)?,
             visitor_questions_per_day: variables
                 .parse("VISITOR_DAILY_LIMIT", questions, number)?
                 .unwrap_or(20),
             global_questions_per_day: variables
                 .parse("GLOBAL_DAILY_LIMIT", questions, number)?
                 .unwrap_or(500),
-            daily_budget_usd: variables.parse(
-                "DAILY_BUDGET_USD",
-                "an amount of US dollars, such as 2.50",
-                |value| {
-                    value
-                        .parse()
-                        .ok()
-                        .filter(|usd: &f64| usd.is_finite() && *usd >= 0.0)
-                },
-            )?,
+            daily_budget_usd: variables.parse("DAILY_BUDGET_USD", DOLLARS, dollars)?,
+            batch_daily_budget_usd: variables.parse("BATCH_DAILY_BUDGET_USD", DOLLARS, dollars)?,
             usage_table: variables
                 .parse(
                     "USAGE_TABLE",
@@ -612,9 +605,8 @@ impl LimitsConfig {
                 "an http:// or https:// URL",
                 http_url,
             )?,
-            hash_secret: variables.secret("HASH_SECRET", "at least 16 characters", |value| {
-                value.chars().count() >= 16
-            })?,
+            hash_secret: variables
+                .secret("HASH_SECRET", SECRET, |value| HashKey::new(value).is_some())?,
             trusted_hops: variables
                 .parse("TRUSTED_HOPS", "a number from 0 to 10", |value| {
                     number(value).filter(|hops| *hops <= 10)
@@ -885,7 +877,7 @@ mod tests {
         assert_eq!(config.limits.record_days, 30);
         assert_eq!(config.limits.daily_budget_usd, None);
         assert_eq!(config.http.port, 9000);
-        assert_eq!(config.mode(), Mode::Live);
+        assert_eq!(config.limits.mode, None);
         assert_eq!(config.database.direct_url, config.database.url);
     }
 

@@ -10,6 +10,9 @@ use std::time::{Duration, SystemTime};
 
 use adapters::dynamodb::Table;
 use adapters::dynamodb::corpus::{Corpus, get_corpus};
+use adapters::dynamodb::ledger::Ledger;
+use adapters::dynamodb::mode::get_mode;
+use adapters::dynamodb::quota::Quota;
 use adapters::model::{Embedder, Reranker};
 use adapters::postgres::Client;
 use adapters::postgres::connect::{ConnectError, DatabaseUrl, connect};
@@ -20,13 +23,23 @@ use adapters::provider::{
     Provider, RetryPolicy, Timeouts, Width,
 };
 use anyhow::{Context as _, anyhow};
-use domain::cost::Prices;
+use domain::cost::{Money, Prices};
 use domain::document::Document;
+use domain::mode::Mode;
+use domain::prepared::Edition;
+use domain::quota::{Day, Limits};
+use domain::visitor::HashKey;
 use tokio::time::Instant;
 
-use crate::config::{self, Config, Generator, ModelsConfig, RemoteModel, Server};
+use crate::admit::Tally;
+use crate::ask::prompt::PROMPT_VERSION;
+use crate::ask::worst_case::worst_case;
+use crate::config::{self, Config, Generator, LimitsConfig, ModelsConfig, RemoteModel, Server};
 use crate::error::ApiError;
+use crate::suggest::Shelf;
 
+/// How long a stored mode is believed, and so how long a new one may take to be in force.
+const MODE_AGE: Duration = Duration::from_secs(4);
 /// How long a corpus item is believed. After a switch an old title or count may be shown this long; answers always read
 /// the current version.
 const CORPUS_AGE: Duration = Duration::from_secs(30);
@@ -51,8 +64,21 @@ pub struct Context {
     pub prices: Prices,
     /// The items that are known while Postgres sleeps.
     pub table: Table,
+    /// What visitors may ask and spend a day.
+    pub quota: Quota,
+    /// What the operator's own work may spend a day.
+    pub ledger: Ledger,
+    /// Keys the hashes that stand for visitors and questions; a service that visitors ask does not start without.
+    pub hash_key: Option<HashKey>,
+    /// The most that one question can cost.
+    pub worst_case: Money,
+    /// Questions that were kept out and not written down yet.
+    pub(crate) tally: Tally,
     database: Database,
+    mode: Mutex<Option<(Instant, Mode)>>,
     corpus: Mutex<Option<(Instant, Arc<Corpus>)>>,
+    /// The suggested questions and their answers.
+    pub(crate) shelf: Shelf,
     words: Mutex<Option<(i64, Words)>>,
 }
 
@@ -87,27 +113,96 @@ impl Context {
             config.database.ca_file.as_deref(),
         )
         .context("DATABASE_URL")?;
+        let limits = &config.limits;
+        let prices = prices(&config)?;
+        let table = Table::connect(&limits.usage_table, limits.dynamodb_endpoint.as_deref()).await;
         Ok(Self {
             reranker: reranking(&config.models.reranker)?,
             chat: match &config.models.generator {
                 Generator::Extractive => None,
                 Generator::OpenAi(remote) => Some(chat_model(remote)?),
             },
-            prices: prices(&config)?,
-            table: Table::connect(
-                &config.limits.usage_table,
-                config.limits.dynamodb_endpoint.as_deref(),
-            )
-            .await,
+            quota: Quota::new(table.clone(), daily_limits(limits)),
+            ledger: Ledger::new(
+                table.clone(),
+                limits.batch_daily_budget_usd.and_then(Money::from_usd),
+            ),
+            hash_key: limits
+                .hash_secret
+                .as_ref()
+                .and_then(|secret| HashKey::new(secret.expose())),
+            worst_case: worst_case(&config.models, &prices),
+            prices,
+            table,
+            tally: Tally::default(),
+            mode: Mutex::new(None),
             database: Database {
                 url,
                 open: tokio::sync::Mutex::new(None),
             },
             corpus: Mutex::new(None),
+            shelf: Shelf::default(),
             words: Mutex::new(None),
             config,
             embedder,
         })
+    }
+
+    /// The mode in force: the configured one, else the stored one, at most `MODE_AGE` old, else live.
+    ///
+    /// # Errors
+    /// [`ApiError::Unavailable`] when it cannot be read and was not known before.
+    pub async fn mode(&self) -> Result<Mode, ApiError> {
+        if let Some(forced) = self.config.limits.mode {
+            return Ok(forced);
+        }
+        let known = *self.mode.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((read, mode)) = known
+            && read.elapsed() < MODE_AGE
+        {
+            return Ok(mode);
+        }
+        match get_mode(&self.table).await {
+            Ok(stored) => {
+                let mode = stored.unwrap_or(Mode::Live);
+                *self.mode.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some((Instant::now(), mode));
+                Ok(mode)
+            }
+            Err(error) => match known {
+                Some((_, mode)) => {
+                    tracing::warn!("the mode cannot be read, the last one stays: {error}");
+                    Ok(mode)
+                }
+                None => Err(ApiError::Unavailable(
+                    anyhow::Error::from(error).context("read the mode"),
+                )),
+            },
+        }
+    }
+
+    /// When what is recorded of a day is to be gone, in seconds since 1970.
+    pub(crate) fn record_expiry(&self, day: Day) -> u64 {
+        day.end() + u64::from(self.config.limits.record_days) * 86_400
+    }
+
+    /// What prepared answers depend on beside their questions.
+    #[must_use]
+    pub fn edition(&self, corpus: &Corpus) -> Edition {
+        let models = &self.config.models;
+        let writer = [
+            format!("rules {PROMPT_VERSION}"),
+            format!("embedder {}", corpus.embedding_model),
+            format!("reranker {}", models.reranker.name()),
+            format!("generator {}", models.generator.name()),
+            format!("models {}", models.remote_models().join(",")),
+            format!("threshold {:?}", models.relevance_threshold),
+        ];
+        Edition {
+            corpus: corpus.name.clone(),
+            version: corpus.version,
+            writer: writer.join("; "),
+        }
     }
 
     /// The corpus as it is served, from the corpus item and at most `CORPUS_AGE` old. Wakes no Postgres.
@@ -271,6 +366,14 @@ fn provider(server: &Server) -> anyhow::Result<Provider> {
         .context("set up a provider's client")
 }
 
+fn daily_limits(limits: &LimitsConfig) -> Limits {
+    Limits {
+        visitor: limits.visitor_questions_per_day,
+        global: limits.global_questions_per_day,
+        budget: limits.daily_budget_usd.and_then(Money::from_usd),
+    }
+}
+
 /// The prices that are configured. A limit on money holds only what is priced.
 fn prices(config: &Config) -> anyhow::Result<Prices> {
     let prices = match &config.models.prices_file {
@@ -286,10 +389,20 @@ fn prices(config: &Config) -> anyhow::Result<Prices> {
         .into_iter()
         .find(|model| !prices.knows(model));
     match unpriced {
-        Some(model) if config.limits.daily_budget_usd.is_some() => Err(anyhow!(
-            "DAILY_BUDGET_USD is set, but PRICES_FILE has no price for {model}: add it, or unset the budget"
-        )),
-        _ => Ok(prices),
+        Some(model) => {
+            let limits = &config.limits;
+            let budgets = [
+                ("DAILY_BUDGET_USD", limits.daily_budget_usd),
+                ("BATCH_DAILY_BUDGET_USD", limits.batch_daily_budget_usd),
+            ];
+            match budgets.iter().find(|(_, budget)| budget.is_some()) {
+                Some((budget, _)) => Err(anyhow!(
+                    "{budget} is set, but PRICES_FILE has no price for {model}: add it, or unset the budget"
+                )),
+                None => Ok(prices),
+            }
+        }
+        None => Ok(prices),
     }
 }
 

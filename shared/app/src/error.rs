@@ -31,6 +31,9 @@ pub enum ApiError {
     /// The body is not declared as JSON.
     #[error("content type not supported")]
     UnsupportedMediaType,
+    /// As many questions were asked today as may be, or as much was spent.
+    #[error("daily limit reached")]
+    DailyLimit(DailyLimit),
     /// Only what is prepared is served.
     #[error("read-only")]
     ReadOnly,
@@ -45,7 +48,29 @@ pub enum ApiError {
     Internal(#[source] anyhow::Error),
 }
 
-/// The wire form: `{"error":{code,message,request_id}}`.
+/// A limit that holds until midnight UTC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DailyLimit {
+    /// Whose limit.
+    pub of: LimitOf,
+    /// RFC 3339, UTC.
+    pub resets_at: String,
+    /// Seconds until then.
+    pub retry_after_s: u64,
+}
+
+/// Whose daily limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitOf {
+    /// This visitor's questions.
+    Visitor,
+    /// All visitors' questions.
+    Everybody,
+    /// What providers may be paid.
+    Money,
+}
+
+/// The wire form: `{"error":{code,message,request_id}}`, and for a daily limit `resets_at` and `retry_after_s`.
 #[derive(Debug, Serialize)]
 pub struct ErrorBody<'a> {
     error: ErrorDetail<'a>,
@@ -56,6 +81,10 @@ struct ErrorDetail<'a> {
     code: &'static str,
     message: &'static str,
     request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resets_at: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_s: Option<u64>,
 }
 
 impl ApiError {
@@ -69,6 +98,11 @@ impl ApiError {
             Self::MethodNotAllowed { .. } => "method_not_allowed",
             Self::TooLarge => "too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::DailyLimit(limit) => match limit.of {
+                LimitOf::Visitor => "visitor_quota",
+                LimitOf::Everybody => "global_quota",
+                LimitOf::Money => "budget",
+            },
             Self::ReadOnly => "read_only",
             Self::Off => "off",
             Self::Unavailable(_) => "unavailable",
@@ -85,6 +119,7 @@ impl ApiError {
             Self::MethodNotAllowed { .. } => 405,
             Self::TooLarge => 413,
             Self::UnsupportedMediaType => 415,
+            Self::DailyLimit(_) => 429,
             Self::ReadOnly | Self::Off | Self::Unavailable(_) => 503,
             Self::Internal(_) => 500,
         }
@@ -102,6 +137,17 @@ impl ApiError {
                 "The request is too large: send a question of at most 1,000 characters."
             }
             Self::UnsupportedMediaType => "Send the question as application/json.",
+            Self::DailyLimit(limit) => match limit.of {
+                LimitOf::Visitor => {
+                    "You have asked as many questions as a visitor may today. Suggested questions are still answered."
+                }
+                LimitOf::Everybody => {
+                    "All of today's questions have been asked. Suggested questions are still answered."
+                }
+                LimitOf::Money => {
+                    "Today's budget for answers is spent. Suggested questions are still answered."
+                }
+            },
             Self::ReadOnly => {
                 "New questions are not answered at the moment. Prepared answers still are."
             }
@@ -115,13 +161,29 @@ impl ApiError {
 
     /// The wire form.
     #[must_use]
-    pub fn body<'a>(&self, request_id: &'a str) -> ErrorBody<'a> {
+    pub fn body<'a>(&'a self, request_id: &'a str) -> ErrorBody<'a> {
+        let limit = self.daily_limit();
         ErrorBody {
             error: ErrorDetail {
                 code: self.code(),
                 message: self.message(),
                 request_id,
+                resets_at: limit.map(|limit| limit.resets_at.as_str()),
+                retry_after_s: self.retry_after_s(),
             },
+        }
+    }
+
+    /// In how many seconds it is worth trying again, where that is known.
+    #[must_use]
+    pub fn retry_after_s(&self) -> Option<u64> {
+        self.daily_limit().map(|limit| limit.retry_after_s)
+    }
+
+    fn daily_limit(&self) -> Option<&DailyLimit> {
+        match self {
+            Self::DailyLimit(limit) => Some(limit),
+            _ => None,
         }
     }
 

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use domain::quota::{Day, Limits, Remaining};
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 /// One event of an answer's stream; `name` and `data` are its wire form.
@@ -42,6 +44,8 @@ pub enum Event {
     Done(Box<Done>),
     /// The end of a failure.
     Error(ErrorEvent),
+    /// An event of a prepared answer, as it was sent when that was made.
+    Prepared(PreparedEvent),
 }
 
 impl Event {
@@ -57,8 +61,20 @@ impl Event {
             Self::Note { .. } => "note",
             Self::Done(_) => "done",
             Self::Error(_) => "error",
+            Self::Prepared(event) => event.name,
         }
     }
+}
+
+/// An event in its wire form.
+#[derive(Debug, Clone, Serialize)]
+pub struct PreparedEvent {
+    /// The SSE event name.
+    #[serde(skip)]
+    pub name: &'static str,
+    /// Its data.
+    #[serde(flatten)]
+    pub data: Value,
 }
 
 /// `progress`: the stage that ended and how long it took; `ms` is absent while `waking`.
@@ -205,6 +221,22 @@ pub struct Quota {
     pub resets_at: Option<String>,
 }
 
+impl Quota {
+    /// What `limits` allow on `day`, and what of that is left, where it is known.
+    #[must_use]
+    pub fn of(limits: &Limits, left: Option<Remaining>, day: Day) -> Self {
+        let allowance = |limit, remaining| Allowance {
+            limit: Some(limit),
+            remaining,
+        };
+        Self {
+            visitor: allowance(limits.visitor, left.map(|left| left.visitor)),
+            global: allowance(limits.global, left.map(|left| left.global)),
+            resets_at: Some(day.resets_at()),
+        }
+    }
+}
+
 /// One limit.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Allowance {
@@ -250,5 +282,10 @@ impl Sink {
     /// [`Closed`] when the reader is gone.
     pub async fn send(&self, event: Event) -> Result<(), Closed> {
         self.0.send(event).await.map_err(|_| Closed)
+    }
+
+    /// Waits until nobody reads any more.
+    pub async fn closed(&self) {
+        self.0.closed().await;
     }
 }

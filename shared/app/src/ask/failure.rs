@@ -1,6 +1,7 @@
 //! What ends an answer early, with the fixed sentence a visitor is told. The cause is for the log alone.
 
 use adapters::postgres::connect::ConnectError;
+use domain::quota::Outcome;
 
 use super::event::Closed;
 use crate::error::ApiError;
@@ -47,6 +48,9 @@ pub(super) enum Failure {
     /// A model's text broke off before a sentence of it held.
     #[error("the provider's answer broke off")]
     Provider,
+    /// A fault of ours.
+    #[error("panicked")]
+    Internal,
 }
 
 impl Failure {
@@ -58,6 +62,16 @@ impl Failure {
             Self::Refused => "refused",
             Self::Filtered => "filtered",
             Self::Provider => "provider",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// As it decides whether the question counts.
+    pub(super) fn outcome(&self) -> Outcome {
+        match self {
+            Self::Deadline | Self::Provider | Self::Internal => Outcome::Failed,
+            Self::Unavailable(_) | Self::Mismatch(_) => Outcome::Unavailable,
+            Self::Refused | Self::Filtered => Outcome::Declined,
         }
     }
 
@@ -76,13 +90,16 @@ impl Failure {
             Self::Provider => {
                 "The answer broke off before a sentence of it could be checked. Please try again."
             }
+            Self::Internal => "Something went wrong on our side. Please try again.",
         }
     }
 
     /// When it is worth trying again.
     pub(super) fn retry_after_s(&self) -> Option<u64> {
         match self {
-            Self::Deadline | Self::Refused | Self::Filtered | Self::Provider => None,
+            Self::Deadline | Self::Refused | Self::Filtered | Self::Provider | Self::Internal => {
+                None
+            }
             Self::Unavailable(_) => Some(5),
             Self::Mismatch(_) => Some(60),
         }

@@ -18,7 +18,7 @@ use super::run::Run;
 use crate::context::Context;
 
 /// Room for 250 words with their quotes and marks, in the wordiest of languages.
-const MOST_OUTPUT_TOKENS: u32 = 1_200;
+pub(super) const MOST_OUTPUT_TOKENS: u32 = 1_200;
 
 /// Kept back from the question's deadline, so that an answer that runs into it is ended and not cut off.
 const ENDING: Duration = Duration::from_millis(750);
@@ -82,12 +82,15 @@ pub(super) async fn generate(
             };
             let deadline = ask.deadline.checked_sub(ENDING).unwrap_or(ask.deadline);
             match model.start(&request, deadline).await {
-                Ok(stream) => Draft::Written(Box::new(Written {
-                    ranked,
-                    stream,
-                    model: model.name().to_owned(),
-                    canary,
-                })),
+                Ok(stream) => {
+                    run.began_writing();
+                    Draft::Written(Box::new(Written {
+                        ranked,
+                        stream,
+                        model: model.name().to_owned(),
+                        canary,
+                    }))
+                }
                 Err(error) => {
                     run.spent_on_failure(ctx, model.name(), &error);
                     match declined(&error) {

@@ -1,8 +1,9 @@
-//! Answers one question: admit → open → embed → retrieve → rerank → judge → generate → verify → settle.
+//! Answers one question: admit → open → embed → retrieve → rerank → judge → generate → verify → conclude → settle.
 //!
-//! A newcomer reads `answer` first: its body names each stage once, in order. A stage takes what the one before it made,
+//! [`crate::admit`] lets a visitor's question in, before the stream starts. A newcomer reads `answer` first: its body names each stage once, in order. A stage takes what the one before it made,
 //! by value. No sentence reaches the sink that verification did not pass, and the last event is one `done` or `error`.
 
+mod conclude;
 pub mod event;
 mod failure;
 pub mod generate;
@@ -13,30 +14,41 @@ pub mod question;
 pub mod rerank;
 pub mod retrieve;
 mod run;
-mod settle;
+pub mod settle;
 pub mod verify;
+pub mod worst_case;
 
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
 use tokio::time::timeout_at;
 
-use self::event::{Closed, Event, Sink};
+use self::event::{Closed, Done, Event, Sink};
 use self::failure::{Failure, Stopped};
 use self::judge::Judged;
 use self::question::Ask;
 use self::rerank::Ranked;
 use self::run::Run;
+use self::settle::{Payer, settle};
 use crate::context::Context;
 
-/// Answers `ask` into `sink`.
+/// Answers `ask` into `sink`, at the cost of `payer`.
 ///
 /// # Errors
 /// [`Closed`] when nobody reads the answer any more. Every other failure is an event.
-pub async fn ask(ctx: &Context, ask: Ask, sink: &Sink) -> Result<(), Closed> {
+pub async fn ask(ctx: &Context, ask: Ask, payer: Payer, sink: &Sink) -> Result<(), Closed> {
     let mut run = Run::start(&ask.request_id, sink);
-    let answered = timeout_at(ask.deadline, answer(ctx, &ask, &mut run))
-        .await
-        .unwrap_or(Err(Stopped::Failed(Failure::Deadline)));
-    match answered {
-        Ok(done) => sink.send(Event::Done(Box::new(done))).await,
+    let ended = tokio::select! {
+        biased;
+        () = sink.closed() => Err(Stopped::Closed),
+        ended = in_time(ctx, &ask, &mut run) => ended,
+    };
+    let quota = settle(ctx, payer, &ended, &ask, &run).await;
+    match ended {
+        Ok(done) => {
+            let done = Box::new(Done { quota, ..done });
+            sink.send(Event::Done(done)).await
+        }
         Err(Stopped::Closed) => Err(Closed),
         Err(Stopped::Failed(failure)) => {
             if matches!(failure, Failure::Deadline | Failure::Unavailable(_)) {
@@ -47,16 +59,26 @@ pub async fn ask(ctx: &Context, ask: Ask, sink: &Sink) -> Result<(), Closed> {
     }
 }
 
-async fn answer(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<event::Done, Stopped> {
+/// Answers until the deadline; a panic is a failure like others, whose charge is given back.
+async fn in_time(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Done, Stopped> {
+    let answered = AssertUnwindSafe(timeout_at(ask.deadline, answer(ctx, ask, run)));
+    match answered.catch_unwind().await {
+        Ok(Ok(ended)) => ended,
+        Ok(Err(_)) => Err(Failure::Deadline.into()),
+        Err(_) => Err(Failure::Internal.into()),
+    }
+}
+
+async fn answer(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Done, Stopped> {
     let ranked = search(ctx, ask, run).await?;
     run.send(rerank::passages(&ranked)).await?;
     let relevant = match judge::judge(ranked, judge::Thresholds::of(ctx)) {
         Judged::Relevant(relevant) => relevant,
-        Judged::Abstained(abstained) => return Ok(settle::abstain(abstained, run)),
+        Judged::Abstained(abstained) => return Ok(conclude::abstain(abstained, run)),
     };
     let draft = generate::generate(ctx, relevant, ask, run).await?;
     let verified = verify::verify(ctx, draft, ask, run).await?;
-    settle::settle(verified, run)
+    conclude::conclude(verified, run)
 }
 
 async fn search(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Ranked, Stopped> {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use adapters::model::{Spent, TokenUsage};
 use adapters::provider::ProviderError;
 use domain::cost::{Cost, Money, Usage, cost};
+use domain::quota::{Ending, Outcome};
 use tokio::time::Instant;
 
 use super::event::{self, Closed, ErrorEvent, Event, Progress, Sink};
@@ -23,6 +24,8 @@ pub(super) struct Run<'a> {
     started: Instant,
     timings_ms: BTreeMap<&'static str, f64>,
     degraded: Vec<&'static str>,
+    dropped: BTreeMap<&'static str, u64>,
+    writing: bool,
     usage: Usage,
     cost: Cost,
 }
@@ -35,6 +38,8 @@ impl<'a> Run<'a> {
             started: Instant::now(),
             timings_ms: BTreeMap::new(),
             degraded: Vec::new(),
+            dropped: BTreeMap::new(),
+            writing: false,
             usage: Usage::default(),
             cost: Cost::default(),
         }
@@ -90,6 +95,36 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Notes that a model's first word is here: from now on its answer is paid for, whatever becomes of it.
+    pub(super) fn began_writing(&mut self) {
+        self.writing = true;
+    }
+
+    /// What decides whether the question counts, now that it ended with `outcome`.
+    pub(super) fn ending(&self, outcome: Outcome) -> Ending {
+        Ending {
+            outcome,
+            first_word: self.writing,
+            paid: self.usage != Usage::default(),
+            without_model: self.degraded.contains(&"generator"),
+        }
+    }
+
+    /// What it cost so far; `None` when a model's price is not known.
+    pub(super) fn cost(&self) -> Option<Money> {
+        self.cost.known()
+    }
+
+    /// Citations and sentences that did not hold, by reason.
+    pub(super) fn dropped_by_reason(&self) -> &BTreeMap<&'static str, u64> {
+        &self.dropped
+    }
+
+    /// Counts a citation or a sentence that did not hold.
+    pub(super) fn dropped(&mut self, reason: &'static str) {
+        *self.dropped.entry(reason).or_default() += 1;
+    }
+
     /// Notes that a model's text broke off; what was shown of it stays.
     pub(super) fn broke_off(&self, cause: &(dyn Error + 'static)) {
         tracing::warn!(
@@ -132,7 +167,7 @@ impl<'a> Run<'a> {
 
     /// In US dollars; `None` when a model's price is not known.
     pub(super) fn cost_usd(&self) -> Option<f64> {
-        self.cost.known().map(Money::as_usd)
+        self.cost().map(Money::as_usd)
     }
 
     pub(super) fn degraded(&self) -> Vec<&'static str> {

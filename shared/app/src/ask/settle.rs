@@ -1,121 +1,170 @@
-//! Ends an answer: the `done` event and the one line the log keeps of it.
+//! Closes an answer's account before its last event is sent: the charge stands or is given back, and a record is kept.
+//!
+//! A failure here fails no answer. A charge that could not be closed is given back by the sweep, later; a record that could
+//! not be written is missing.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-use super::event::{CitationCounts, Done, Nearest, Quota};
+use adapters::dynamodb::record::put_record;
+use anyhow::Context as _;
+use domain::cost::Money;
+use domain::quota::{Charge, Fate, Outcome, State};
+use domain::usage::Record;
+use tokio::time::timeout;
+
+use super::event::{Done, Quota};
 use super::failure::Stopped;
-use super::judge::Abstained;
-use super::rerank::{Ranked, link};
+use super::question::Ask;
 use super::run::Run;
-use super::verify::Verified;
+use crate::clock;
+use crate::context::Context;
 
-/// Headings a refusal names.
-const NEAREST: usize = 3;
-
-/// Ends a refusal.
-pub(super) fn abstain(abstained: Abstained, run: &Run<'_>) -> Done {
-    refusal(
-        "abstained",
-        &abstained.ranked,
-        0,
-        CitationCounts::default(),
-        run,
-    )
+/// Who pays for an answer.
+#[derive(Debug)]
+pub enum Payer {
+    /// A visitor, who was let in.
+    Visitor(Box<Admission>),
+    /// Whoever runs the service, who took this much from the ledger.
+    Operator(Money),
 }
 
-/// Ends an answer, or what is left of one.
-pub(super) fn settle(verified: Verified, run: &Run<'_>) -> Result<Done, Stopped> {
-    let Verified {
-        ranked,
-        shown,
-        removed,
-        noted,
-        broken,
-        citations,
-    } = verified;
-    if shown.is_empty() {
-        // That nothing came says nothing about the documentation.
-        return match broken {
-            Some(failure) => Err(failure.into()),
-            None => Ok(refusal("unsupported", &ranked, removed, citations, run)),
-        };
-    }
-    let outcome = if removed > 0 || noted {
-        "partial"
-    } else {
-        "answered"
-    };
-    let mut done = done(outcome, shown.join(" "), &ranked, run);
-    done.sentences = shown.len();
-    done.removed = removed;
-    done.citations = citations;
-    Ok(logged(done))
+/// A visitor's question that was let in.
+#[derive(Debug)]
+pub struct Admission {
+    /// What was charged.
+    pub charge: Charge,
+    /// Stands for the question in its record.
+    pub question_hash: String,
 }
 
-fn refusal(
-    outcome: &'static str,
-    ranked: &Ranked,
-    removed: usize,
-    citations: CitationCounts,
+/// What is left of an answer's time when its work is over is kept for its last event, of which this is half.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Closes the account of an answer that `ended`, and says what the visitor has left.
+pub(super) async fn settle(
+    ctx: &Context,
+    payer: Payer,
+    ended: &Result<Done, Stopped>,
+    ask: &Ask,
     run: &Run<'_>,
-) -> Done {
-    let mut done = done(outcome, ranked.corpus.refusal.clone(), ranked, run);
-    done.removed = removed;
-    done.citations = CitationCounts {
-        verified: 0,
-        ..citations
+) -> Quota {
+    let closing = async {
+        match &payer {
+            Payer::Visitor(admission) => settle_visitor(ctx, admission, ended, ask, run).await,
+            Payer::Operator(taken) => {
+                let spent = run.cost().unwrap_or(*taken);
+                let today = clock::today();
+                let corrected = ctx.ledger.correct(today, *taken, spent).await;
+                corrected
+                    .context("correct the ledger")
+                    .map(|()| Quota::default())
+            }
+        }
     };
-    done.nearest = Some(nearest(ranked));
-    logged(done)
-}
-
-fn done(outcome: &'static str, answer: String, ranked: &Ranked, run: &Run<'_>) -> Done {
-    Done {
-        outcome,
-        answer,
-        sentences: 0,
-        citations: CitationCounts::default(),
-        removed: 0,
-        nearest: None,
-        usage: run.usage(),
-        cost_usd: run.cost_usd(),
-        degraded: run.degraded(),
-        timings_ms: run.timings_ms(),
-        quota: Quota::default(),
-        corpus_version: ranked.served.version,
-        request_id: run.request_id().to_owned(),
+    let closed = timeout(PATIENCE, closing).await;
+    match closed.unwrap_or_else(|_| Err(anyhow::anyhow!("DynamoDB was too slow"))) {
+        Ok(quota) => quota,
+        Err(error) => {
+            tracing::error!(
+                question.id = run.request_id(),
+                "failed to settle, the sweep will: {error:#}"
+            );
+            Quota::of(ctx.quota.limits(), None, clock::today())
+        }
     }
 }
 
-/// The headings of the nearest passages, each once.
-fn nearest(ranked: &Ranked) -> Vec<Nearest> {
-    let mut seen = HashSet::new();
-    ranked
-        .passages
-        .iter()
-        .map(|scored| Nearest {
-            heading: scored.evidence.heading.clone(),
-            url: link(&scored.evidence.url, &scored.evidence.anchor),
-        })
-        .filter(|near| seen.insert(near.url.clone()))
-        .take(NEAREST)
-        .collect()
+async fn settle_visitor(
+    ctx: &Context,
+    admission: &Admission,
+    ended: &Result<Done, Stopped>,
+    ask: &Ask,
+    run: &Run<'_>,
+) -> anyhow::Result<Quota> {
+    let charge = &admission.charge;
+    let spent = run.cost().unwrap_or(charge.reserved);
+    let fate = run.ending(outcome(ended)).fate();
+    let closed = async {
+        match fate {
+            Fate::Stands => ctx.quota.settle(charge, spent).await,
+            Fate::Refunded => ctx.quota.refund(charge, spent).await,
+        }
+    };
+    let recorded = record(ctx, admission, fate, ended, ask, run);
+    let (closed, recorded) = tokio::join!(closed, recorded);
+    if let Err(error) = recorded {
+        tracing::warn!(
+            question.id = run.request_id(),
+            "no record was kept: {error}"
+        );
+    }
+    let state = closed.context("close the charge")?;
+    tracing::debug!(
+        question.id = run.request_id(),
+        charge.stands = state == State::Settled,
+        "settled"
+    );
+    let remaining = ctx.quota.remaining(&charge.account, clock::now_s()).await;
+    let remaining = remaining.context("read what is left")?;
+    Ok(Quota::of(
+        ctx.quota.limits(),
+        Some(remaining),
+        clock::today(),
+    ))
 }
 
-fn logged(done: Done) -> Done {
-    tracing::info!(
-        question.id = done.request_id,
-        outcome = done.outcome,
-        sentences.n = done.sentences,
-        removed.n = done.removed,
-        citations.verified = done.citations.verified,
-        citations.dropped = done.citations.dropped,
-        usage.input_tokens = done.usage.input_tokens,
-        usage.output_tokens = done.usage.output_tokens,
-        duration_ms = done.timings_ms.get("total").copied().unwrap_or_default(),
-        corpus.version = done.corpus_version,
-        degraded = done.degraded.join(","),
-        "answered a question"
-    );
-    done
+fn outcome(ended: &Result<Done, Stopped>) -> Outcome {
+    match ended {
+        Ok(done) if done.outcome == "abstained" => Outcome::Abstained,
+        Ok(_) => Outcome::Answered,
+        Err(Stopped::Closed) => Outcome::Left,
+        Err(Stopped::Failed(failure)) => failure.outcome(),
+    }
+}
+
+async fn record(
+    ctx: &Context,
+    admission: &Admission,
+    fate: Fate,
+    ended: &Result<Done, Stopped>,
+    ask: &Ask,
+    run: &Run<'_>,
+) -> Result<(), adapters::dynamodb::DynamoError> {
+    let usage = run.usage();
+    let (name, verified, version) = match ended {
+        Ok(done) => (
+            done.outcome,
+            done.citations.verified as u64,
+            done.corpus_version,
+        ),
+        Err(Stopped::Closed) => ("left", 0, 0),
+        Err(Stopped::Failed(failure)) => (failure.code(), 0, 0),
+    };
+    let owned = |(name, value): (&str, _)| (name.to_owned(), value);
+    let dropped = run.dropped_by_reason();
+    let dropped: BTreeMap<String, u64> =
+        dropped.iter().map(|(&name, &n)| owned((name, n))).collect();
+    let record = Record {
+        request_id: ask.request_id.clone(),
+        day: admission.charge.day,
+        question_hash: admission.question_hash.clone(),
+        question_chars: ask.question.as_str().chars().count() as u64,
+        outcome: name.to_owned(),
+        charged: fate == Fate::Stands,
+        timings_ms: run
+            .timings_ms()
+            .into_iter()
+            .map(|(stage, ms)| (stage.to_owned(), ms))
+            .collect(),
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        embedding_tokens: usage.embedding_tokens,
+        cost: run.cost(),
+        verified,
+        dropped,
+        degraded: run.degraded().into_iter().map(str::to_owned).collect(),
+        corpus_version: version,
+    };
+    put_record(&ctx.table, &record, ctx.record_expiry(record.day)).await
 }

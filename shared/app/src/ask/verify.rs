@@ -210,6 +210,9 @@ impl Answer {
         self.words += words(sentence);
         verified.citations.verified += sentence.citations().len();
         verified.citations.dropped += sentence.dropped().len();
+        for (_, reason) in sentence.dropped() {
+            run.dropped(reason.as_str());
+        }
         verified.shown.push(sentence.text().to_owned());
         let event = event(sentence, &verified.ranked, &self.pages);
         Ok(run.send(Event::Sentence(event)).await?)
@@ -223,6 +226,7 @@ impl Answer {
     ) -> Result<(), Stopped> {
         self.verified.removed += 1;
         let reason = reason.as_str();
+        run.dropped(reason);
         Ok(run.send(Event::Removed { index, reason }).await?)
     }
 

@@ -8,7 +8,9 @@ use adapters::model::{Embedder, ModelError};
 use app::ask::ask;
 use app::ask::event::{Closed, Sink};
 use app::ask::question::{Ask, Question};
+use app::ask::settle::Payer;
 use app::context::Context;
+use domain::cost::Money;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use testing::HashEmbedder;
@@ -52,7 +54,9 @@ pub(crate) async fn events(ctx: &Context, question: &str) -> Vec<(&'static str, 
 
 pub(crate) async fn events_of(ctx: &Context, question: Ask) -> Vec<(&'static str, Value)> {
     let (sink, mut receiver) = Sink::channel(256);
-    ask(ctx, question, &sink).await.unwrap();
+    ask(ctx, question, Payer::Operator(Money::ZERO), &sink)
+        .await
+        .unwrap();
     drop(sink);
     let mut sent = Vec::new();
     while let Some(event) = receiver.recv().await {
@@ -379,7 +383,8 @@ async fn a_visitor_who_left_ends_the_work() {
     let ctx = corpus.asking(Arc::new(model()), &[]).await;
     let (sink, receiver) = Sink::channel(1);
     drop(receiver);
-    assert_eq!(ask(&ctx, asked(QUESTION), &sink).await, Err(Closed));
+    let payer = Payer::Operator(Money::ZERO);
+    assert_eq!(ask(&ctx, asked(QUESTION), payer, &sink).await, Err(Closed));
 }
 
 /// Passages before sentences, stages as they end, one `done`: the order that a page may rely on.

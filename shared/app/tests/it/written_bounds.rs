@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use app::ask::ask;
 use app::ask::event::{Closed, Sink};
+use app::ask::settle::Payer;
+use domain::cost::Money;
 use serde_json::{Value, json};
 use testing::ScriptedProvider;
 use testing::provider::{Reply, openai};
@@ -93,7 +95,10 @@ async fn c152_a_visitor_who_leaves_ends_the_providers_call() {
         }
     };
     let question = asked(QUESTION);
-    let (answered, ()) = tokio::join!(ask(&ctx, question, &sink), leaving);
+    let (answered, ()) = tokio::join!(
+        ask(&ctx, question, Payer::Operator(Money::ZERO), &sink),
+        leaving
+    );
     assert_eq!(answered, Err(Closed));
     provider.abandoned(1).await;
 }
@@ -234,7 +239,8 @@ async fn the_delay_added_to_a_sentence() {
         shown
     };
     let asking = async move {
-        ask(&ctx, asked(QUESTION), &sink).await.unwrap();
+        let payer = Payer::Operator(Money::ZERO);
+        ask(&ctx, asked(QUESTION), payer, &sink).await.unwrap();
         drop(sink);
     };
     let ((), shown) = tokio::join!(asking, reading);
