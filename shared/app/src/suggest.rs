@@ -340,11 +340,14 @@ fn keep(events: &[Event]) -> Result<String, Unfit> {
     if done.citations.dropped > 0 || done.citations.verified == 0 || done.sentences == 0 {
         return Err(Unfit::AsItIs("a citation of it did not hold"));
     }
-    let kept: Result<Vec<(&str, Value)>, _> = events
+    // By way of text: a score of 32 bits is to read as it was sent.
+    let wire = |event: &Event| serde_json::from_str(&serde_json::to_string(event)?);
+    let last = Event::Done(Box::new(paid_for(done)));
+    let kept: Result<Vec<(&str, Value)>, serde_json::Error> = events
         .iter()
         .filter(|event| matches!(event, Event::Passages { .. } | Event::Sentence(_)))
-        .map(|event| Ok((event.name(), serde_json::to_value(event)?)))
-        .chain([serde_json::to_value(paid_for(done)).map(|done| ("done", done))])
+        .chain([&last])
+        .map(|event| Ok((event.name(), wire(event)?)))
         .collect();
     kept.and_then(|kept| serde_json::to_string(&kept))
         .map_err(|error| Unfit::ForNow(anyhow!(error).to_string()))

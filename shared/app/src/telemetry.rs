@@ -17,13 +17,8 @@ use crate::config::LogLevel;
 
 /// Starts the log. Later calls in the same process change nothing.
 pub fn init(level: LogLevel) {
-    let ours = ["ask", "ingest", "eval", "app", "adapters", "domain"];
-    let directives: Vec<String> = std::iter::once("warn".to_owned())
-        .chain(std::iter::once("lambda_runtime=off".to_owned()))
-        .chain(ours.iter().map(|name| format!("{name}={}", level.name())))
-        .collect();
     let builder = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(directives.join(",")))
+        .with_env_filter(filter(level))
         .with_writer(std::io::stderr);
     let started = if std::env::var_os("LAMBDA_TASK_ROOT").is_some() {
         builder.json().flatten_event(true).try_init()
@@ -33,6 +28,17 @@ pub fn init(level: LogLevel) {
     if started.is_ok() {
         std::panic::set_hook(Box::new(log_panic));
     }
+}
+
+/// What is written at `level`: of ours all of it, of libraries warnings, see the rulebook.
+#[must_use]
+pub fn filter(level: LogLevel) -> EnvFilter {
+    let ours = ["ask", "ingest", "eval", "app", "adapters", "domain"];
+    let directives: Vec<String> = std::iter::once("warn".to_owned())
+        .chain(std::iter::once("lambda_runtime=off".to_owned()))
+        .chain(ours.iter().map(|name| format!("{name}={}", level.name())))
+        .collect();
+    EnvFilter::new(directives.join(","))
 }
 
 /// A panic's message may quote the text it choked on, so only its place is written.

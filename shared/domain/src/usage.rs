@@ -6,7 +6,7 @@ use std::fmt;
 use crate::cost::Money;
 use crate::quota::Day;
 
-/// What is kept of one request. Nothing in it says who asked, what was asked or what was answered.
+/// What is kept of one question that was let in. Nothing in it says who asked, what was asked or what was answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// Lambda's request id.
@@ -17,7 +17,7 @@ pub struct Record {
     pub question_hash: String,
     /// Characters of the question.
     pub question_chars: u64,
-    /// `answered`, `abstained`, …, the code of an `error`, or `left`; a prepared answer is `prepared`.
+    /// `answered`, `abstained`, …, the code of an `error`, or `left`.
     pub outcome: String,
     /// Whether it counts towards the quota.
     pub charged: bool,

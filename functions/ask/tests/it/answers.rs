@@ -97,7 +97,7 @@ async fn c150_whole_replies_arrive_whole() {
         ("favicon.svg", 200, "<svg"),
         ("assets/style.css", 200, "{"),
         ("api/status", 200, "\"corpus\""),
-        ("api/suggestions", 200, "[]"),
+        ("api/suggestions", 200, "max_wal_size"),
         ("api/suggestions/1", 404, "not_found"),
         ("api/evaluation", 200, "{\"runs\":[]}"),
         ("sources/runtime-config-wal.html", 200, "GUC-MAX-WAL-SIZE"),

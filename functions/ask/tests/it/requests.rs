@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use testing::{HashEmbedder, TestDatabase, dynamodb};
 
 /// Port 9 discards: nothing listens there, so whoever touches it fails at once.
-const NO_DATABASE: &str = "postgres://someone:hunter2@127.0.0.1:9/nowhere";
+pub(crate) const NO_DATABASE: &str = "postgres://someone:hunter2@127.0.0.1:9/nowhere";
 const NO_DYNAMODB: &str = "http://127.0.0.1:9";
 
 async fn context(settings: &[(&str, &str)]) -> Arc<Context> {
@@ -34,18 +34,19 @@ async fn context(settings: &[(&str, &str)]) -> Arc<Context> {
     )
 }
 
-struct Reply {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: String,
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
 }
 
 impl Reply {
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    fn code(&self) -> String {
+    pub(crate) fn code(&self) -> String {
         self.json()["error"]["code"].as_str().unwrap().to_owned()
     }
 }
@@ -58,12 +59,33 @@ fn event(
     body: Option<&str>,
     base64: bool,
 ) -> Request {
+    let event = event_of(method, path, headers, body, base64);
+    request(&event, "request-1")
+}
+
+/// The request that an event becomes, under this id.
+pub(crate) fn request(event: &Value, id: &str) -> Request {
+    let mut lambda = lambda_http::Context::default();
+    lambda.request_id = id.to_owned();
+    lambda_http::request::from_str(&event.to_string())
+        .unwrap()
+        .with_lambda_context(lambda)
+}
+
+/// The event itself.
+pub(crate) fn event_of(
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Option<&str>,
+    base64: bool,
+) -> Value {
     let headers: BTreeMap<_, _> = headers
         .iter()
         .copied()
         .chain([("host", "abc.lambda-url.eu-west-1.on.aws")])
         .collect();
-    let event = json!({
+    json!({
         "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": "", "headers": headers,
         "requestContext": {
             "accountId": "anonymous", "apiId": "abc", "domainName": "abc.lambda-url.eu-west-1.on.aws", "domainPrefix": "abc",
@@ -72,15 +94,10 @@ fn event(
             "time": "01/Jan/2026:00:00:00 +0000", "timeEpoch": 1_767_225_600_000_u64,
         },
         "body": body, "isBase64Encoded": base64,
-    });
-    let mut lambda = lambda_http::Context::default();
-    lambda.request_id = "request-1".into();
-    lambda_http::request::from_str(&event.to_string())
-        .unwrap()
-        .with_lambda_context(lambda)
+    })
 }
 
-async fn call(context: &Arc<Context>, request: Request) -> Reply {
+pub(crate) async fn call(context: &Arc<Context>, request: Request) -> Reply {
     let response = ask::handle(Arc::clone(context), request).await.unwrap();
     let (parts, body) = response.into_parts();
     let body = tokio::time::timeout(Duration::from_secs(20), body.collect())
@@ -94,7 +111,7 @@ async fn call(context: &Arc<Context>, request: Request) -> Reply {
     }
 }
 
-async fn get(context: &Arc<Context>, path: &str) -> Reply {
+pub(crate) async fn get(context: &Arc<Context>, path: &str) -> Reply {
     call(context, event("GET", path, &[], None, false)).await
 }
 

@@ -21,7 +21,6 @@ use domain::quota::{
     Reason, Refusal, Refusals, Remaining, Reply, SHARDS, State, Transaction, Verdict, Write,
     abandon, charge, judge_charge, judge_close, refund, settle, shard,
 };
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -115,7 +114,7 @@ impl Quota {
             charged_at: now_s,
         };
         let transaction = charge(&asked, &self.limits);
-        let token = token(&asked);
+        let token = token();
         let decided = self
             .decide(&transaction, Some(&token), |reply| {
                 judge_charge(&asked, &self.limits, reply)
@@ -536,14 +535,10 @@ fn counter_ttl(key: CounterKey<'_>) -> u64 {
     day.end() + COUNTER_DAYS * DAY_S
 }
 
-/// Makes trying again safe for ten minutes, as long as nothing of the transaction differs.
-fn token(charge: &Charge) -> String {
-    let digest = Sha256::digest(format!("{} {}", charge.request_id, charge.charged_at));
-    digest
-        .iter()
-        .take(18)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+/// Makes sending a transaction again safe for ten minutes. One a call: another call under the same request id is told by the
+/// record.
+fn token() -> String {
+    format!("{:032x}", fastrand::u128(..))
 }
 
 fn money(amount: Money) -> AttributeValue {

@@ -126,6 +126,7 @@ impl TestCorpus {
             ("AWS_ENDPOINT_URL_DYNAMODB", self.emulator.endpoint()),
             ("USAGE_TABLE", "sourced"),
             ("MODEL_DIR", folder),
+            ("HASH_SECRET", "a secret of the tests"),
         ];
         let variables = own
             .iter()

@@ -351,7 +351,8 @@ impl Scenario<'_> {
             && self.chance.u8(..) < 20
         {
             self.counted.second_handlers += 1;
-            asked.charge.charged_at = now;
+            // Another call has another token.
+            asked.charge.charged_at = now.max(asked.charge.charged_at + 1);
             return asked;
         }
         self.asked += 1;
