@@ -13,7 +13,7 @@ use lambda_http::{run_with_streaming_response, service_fn};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let started = match Config::for_visitors() {
+    let started = match Config::from_env().and_then(Config::for_visitors) {
         Ok(config) => {
             app::telemetry::init(config.log_level);
             Context::new(config).await

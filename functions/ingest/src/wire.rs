@@ -10,7 +10,7 @@ use adapters::postgres::migrate as schema;
 use adapters::sources::Manifest;
 use anyhow::Context as _;
 use app::config::{Config, LimitsConfig};
-use app::ingest::{IngestContext, IngestLimits, progress};
+use app::ingest::{Expenses, IngestContext, IngestLimits, progress};
 
 /// Where a manifest's bare name is looked up, below the working directory.
 const CORPUS_FOLDER: &str = "corpus";
@@ -22,9 +22,14 @@ pub(crate) fn manifest(name: &str) -> anyhow::Result<Manifest> {
 
 /// What an ingest works with.
 pub(crate) async fn context(config: &Config) -> anyhow::Result<IngestContext> {
+    let table = table(&config.limits).await?;
     Ok(IngestContext {
         database: database(config)?,
-        table: table(&config.limits).await?,
+        expenses: Expenses {
+            ledger: app::context::ledger(&config.limits, table.clone()),
+            prices: app::context::prices(config)?,
+        },
+        table,
         embedder: app::context::embedder(&config.models)?,
         progress: progress::for_stderr(),
         limits: IngestLimits::default(),

@@ -305,17 +305,16 @@ impl Config {
         Self::read(&Variables::from_env()?)
     }
 
-    /// The same for a service that visitors ask, which has to tell them apart.
+    /// The same, if it is one for a service that visitors ask: they have to be told apart.
     ///
     /// # Errors
-    /// The first variable that is wrong or missing, `HASH_SECRET` among them.
-    pub fn for_visitors() -> Result<Self, ConfigError> {
-        let config = Self::from_env()?;
-        match config.limits.hash_secret {
-            Some(_) => Ok(config),
+    /// `HASH_SECRET` is missing.
+    pub fn for_visitors(self) -> Result<Self, ConfigError> {
+        match self.limits.hash_secret {
+            Some(_) => Ok(self),
             None => Err(ConfigError::Missing {
                 variable: "HASH_SECRET",
-                accepts: format!("{SECRET}, the same for as long as a day is counted"),
+                accepts: format!("{SECRET}, the same ones in every process"),
             }),
         }
     }
@@ -878,6 +877,10 @@ mod tests {
         assert_eq!(config.limits.daily_budget_usd, None);
         assert_eq!(config.http.port, 9000);
         assert_eq!(config.limits.mode, None);
+        assert_eq!(
+            config.clone().for_visitors().unwrap_err().to_string(),
+            "HASH_SECRET is not set: it must be at least 16 characters, the same ones in every process"
+        );
         assert_eq!(config.database.direct_url, config.database.url);
     }
 

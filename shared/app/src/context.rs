@@ -123,10 +123,7 @@ impl Context {
                 Generator::OpenAi(remote) => Some(chat_model(remote)?),
             },
             quota: Quota::new(table.clone(), daily_limits(limits)),
-            ledger: Ledger::new(
-                table.clone(),
-                limits.batch_daily_budget_usd.and_then(Money::from_usd),
-            ),
+            ledger: ledger(limits, table.clone()),
             hash_key: limits
                 .hash_secret
                 .as_ref()
@@ -366,6 +363,15 @@ fn provider(server: &Server) -> anyhow::Result<Provider> {
         .context("set up a provider's client")
 }
 
+/// The operator's ledger in `table`, with the configured ceiling.
+#[must_use]
+pub fn ledger(limits: &LimitsConfig, table: Table) -> Ledger {
+    Ledger::new(
+        table,
+        limits.batch_daily_budget_usd.and_then(Money::from_usd),
+    )
+}
+
 fn daily_limits(limits: &LimitsConfig) -> Limits {
     Limits {
         visitor: limits.visitor_questions_per_day,
@@ -375,7 +381,10 @@ fn daily_limits(limits: &LimitsConfig) -> Limits {
 }
 
 /// The prices that are configured. A limit on money holds only what is priced.
-fn prices(config: &Config) -> anyhow::Result<Prices> {
+///
+/// # Errors
+/// A file that cannot be read, or a budget with a model that has no price.
+pub fn prices(config: &Config) -> anyhow::Result<Prices> {
     let prices = match &config.models.prices_file {
         None => Prices::default(),
         Some(path) => std::fs::read_to_string(path)

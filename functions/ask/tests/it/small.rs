@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use adapters::dynamodb::ledger::Ledger;
 use adapters::dynamodb::{Table, ensure_table};
 use adapters::sources::Manifest;
 use app::config::{Config, Variables};
 use app::context::Context;
 use app::ingest::progress::for_stderr;
-use app::ingest::{IngestContext, IngestLimits, ingest};
+use app::ingest::{Expenses, IngestContext, IngestLimits, ingest};
 use aws_sdk_dynamodb::types::AttributeValue;
+use domain::cost::Prices;
 use serde_json::json;
 use testing::{DynamoDb, HashEmbedder, TestDatabase};
 
@@ -74,6 +76,10 @@ impl Small {
             database: self.database.database_url(),
             table: self.table().await,
             embedder: model(),
+            expenses: Expenses {
+                ledger: Ledger::new(self.table().await, None),
+                prices: Prices::default(),
+            },
             progress: for_stderr(),
             limits: IngestLimits::default(),
         };

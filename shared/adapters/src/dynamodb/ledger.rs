@@ -50,7 +50,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`].
     pub async fn take(&self, day: Day, amount: Money) -> Result<(), LedgerError> {
-        let Some(ceiling) = self.ceiling else {
+        let Some(ceiling) = self.ceiling.filter(|_| amount > Money::ZERO) else {
             return Ok(());
         };
         let spent = || LedgerError::Spent {

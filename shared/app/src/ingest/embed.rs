@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use adapters::model::checked;
 use adapters::postgres::Client;
 use adapters::postgres::store::{Hash, cache_key, keep_embeddings, known_embeddings};
 use tokio::time::{Instant, timeout_at};
@@ -82,7 +81,8 @@ pub(super) async fn embed(
     for page in &changed.pages {
         let mut new = 0;
         for batch in batches(page, &known, ctx.limits.batch_texts) {
-            let Some(vectors) = budget.run(checked(&*ctx.embedder, &batch.texts)).await else {
+            let embedding = ctx.expenses.embed(&*ctx.embedder, &batch.texts);
+            let Some(vectors) = budget.run(embedding).await else {
                 ctx.progress.finished();
                 return Ok(Embedded::Incomplete(Incomplete {
                     embedded,

@@ -7,6 +7,7 @@
 mod chunk;
 mod compare;
 mod embed;
+mod expenses;
 mod load;
 pub mod progress;
 mod publish;
@@ -16,6 +17,7 @@ mod store;
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::dynamodb::ledger::LedgerError;
 use adapters::dynamodb::{DynamoError, Table};
 use adapters::model::{Embedder, ModelError};
 use adapters::postgres::connect::{ConnectError, DatabaseUrl, connect};
@@ -27,6 +29,7 @@ use thiserror::Error;
 use tokio::time::Instant;
 
 pub use self::chunk::chunker;
+pub use self::expenses::Expenses;
 pub use self::report::{Outcome, Report, Unreadable};
 
 use self::compare::Compared;
@@ -42,6 +45,8 @@ pub struct IngestContext {
     pub table: Table,
     /// Makes the vectors.
     pub embedder: Arc<dyn Embedder>,
+    /// What they may cost.
+    pub expenses: Expenses,
     /// Told how far the run is.
     pub progress: Arc<dyn Progress>,
     /// Sizes and waits.
@@ -84,6 +89,9 @@ pub enum IngestError {
     /// The model gave nothing usable. What it gave before is kept.
     #[error("embed the corpus")]
     Model(#[from] ModelError),
+    /// The operator's ledger does not cover it. What was embedded before is kept.
+    #[error("embed the corpus")]
+    Expenses(#[from] LedgerError),
     /// There is not one page to build a version from.
     #[error("{corpus} has no readable page: {}", first(.unreadable))]
     Empty {

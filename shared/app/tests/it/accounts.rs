@@ -478,6 +478,26 @@ async fn a_budget_lets_in_what_it_can_pay_for_and_counts_what_was_spent() {
 }
 
 #[tokio::test]
+async fn an_ingest_stops_at_the_ceiling_and_goes_on_another_day() {
+    let corpus = TestCorpus::new(&[crate::ask::NOTICE, crate::ask::EXPENSES]).await;
+    let mut ctx = corpus.context(Arc::new(model())).await;
+    // A batch of the test's four texts fits, and the next one does not.
+    ctx.expenses = corpus
+        .expenses(Some(domain::cost::Money::from_picodollars(150_000_000)))
+        .await;
+    let stopped = app::ingest::ingest(&ctx, &corpus.manifest, None).await;
+    assert!(
+        matches!(stopped, Err(app::ingest::IngestError::Expenses(_))),
+        "{stopped:?}"
+    );
+    ctx.expenses = corpus.expenses(None).await;
+    let report = app::ingest::ingest(&ctx, &corpus.manifest, None)
+        .await
+        .unwrap();
+    assert!(report.embedded > 0, "{report}");
+}
+
+#[tokio::test]
 async fn the_operator_has_a_ceiling_of_their_own() {
     let corpus = corpus().await;
     let prices = std::env::temp_dir().join(format!("sourced-ledger-{}.toml", std::process::id()));

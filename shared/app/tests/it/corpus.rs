@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use adapters::dynamodb::corpus::{Corpus, get_corpus};
+use adapters::dynamodb::ledger::Ledger;
 use adapters::dynamodb::{Table, ensure_table};
 use adapters::model::Embedder;
 use adapters::postgres::Client;
@@ -13,7 +14,8 @@ use adapters::sources::Manifest;
 use app::config::Config;
 use app::context::Context;
 use app::ingest::progress::Progress;
-use app::ingest::{IngestContext, IngestError, IngestLimits, Report, ingest};
+use app::ingest::{Expenses, IngestContext, IngestError, IngestLimits, Report, ingest};
+use domain::cost::Money;
 use testing::{DynamoDb, HashEmbedder, TestDatabase};
 
 pub(crate) struct TestCorpus {
@@ -94,12 +96,22 @@ impl TestCorpus {
             database: self.database.database_url(),
             table: table(&self.emulator).await,
             embedder,
+            expenses: self.expenses(None).await,
             progress: self.notes.clone(),
             limits: IngestLimits {
                 batch_texts: 4,
                 lock_wait: Duration::from_secs(30),
                 ..IngestLimits::default()
             },
+        }
+    }
+
+    /// What an ingest may cost, at a dollar a million tokens of the model that tests embed with.
+    pub(crate) async fn expenses(&self, ceiling: Option<Money>) -> Expenses {
+        let priced = "[models.hash]\nembedding = 1.0\n";
+        Expenses {
+            ledger: Ledger::new(table(&self.emulator).await, ceiling),
+            prices: toml::from_str(priced).unwrap(),
         }
     }
 
