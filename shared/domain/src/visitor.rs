@@ -35,18 +35,27 @@ impl fmt::Debug for Address {
 
 impl Address {
     /// The visitor's address, by what the cloud saw (`source_ip`) and, behind `trusted_hops` proxies of our own, by what the
-    /// outermost of them saw: it appended that to `forwarded_for`, and whatever stands before is the visitor's word.
+    /// outermost of them saw: each appended that to `forwarded_for`, and whatever stands before is the visitor's word. The
+    /// cloud itself may have appended what it saw, which is then no proxy's.
     #[must_use]
     pub fn of(source_ip: Option<&str>, forwarded_for: &[&str], trusted_hops: usize) -> Self {
-        let seen = match trusted_hops.checked_sub(1) {
-            None => source_ip,
-            Some(before_last) => forwarded_for
-                .iter()
-                .flat_map(|header| header.split(','))
-                .rev()
-                .nth(before_last),
+        let source = source_ip.and_then(parse);
+        let Some(before_last) = trusted_hops.checked_sub(1) else {
+            return source.map_or(Self::Unknown, Self::from);
         };
-        seen.and_then(parse).map_or(Self::Unknown, Self::from)
+        let entries = forwarded_for.iter().flat_map(|header| header.split(','));
+        let mut seen: Vec<Option<IpAddr>> = entries.map(parse).collect();
+        if seen
+            .last()
+            .is_some_and(|last| last.is_some() && *last == source)
+        {
+            seen.pop();
+        }
+        seen.into_iter()
+            .rev()
+            .nth(before_last)
+            .flatten()
+            .map_or(Self::Unknown, Self::from)
     }
 
     /// The /48 that a /64 lies in: sites are given that much, so that it has a limit of its own.
@@ -169,6 +178,9 @@ mod tests {
         assert_eq!(of(&["1.1.1.1, 198.51.100.7"], 1), v4(7));
         assert_eq!(of(&["1.1.1.1", "198.51.100.7"], 1), v4(7));
         assert_eq!(of(&["1.1.1.1, 198.51.100.7, 198.51.100.8:443"], 2), v4(7));
+        // The cloud's own entry is no proxy's.
+        assert_eq!(of(&["1.1.1.1, 198.51.100.7, 192.0.2.1"], 1), v4(7));
+        assert_eq!(of(&["192.0.2.1"], 1), Address::Unknown);
         // Fewer than there are proxies: nothing in it is ours.
         assert_eq!(of(&["198.51.100.7"], 2), Address::Unknown);
         assert_eq!(of(&[], 1), Address::Unknown);
