@@ -1,7 +1,7 @@
 """The local DynamoDB: an emulator of our own build (`shared/testing`), its data in `.local/dynamodb`.
 
-It holds the corpus item, the mode, prepared answers, counters and records. It is shared by the commands of this checkout
-(`processes.shared`).
+It holds the corpus item, the mode, prepared answers, counters and records. It is shared by the commands of this
+checkout (`processes.shared`).
 """
 
 import os
