@@ -394,7 +394,11 @@ impl Scenario<'_> {
                 assert_eq!(full, Some(refusal), "refused below the limit: {counters:?}");
                 Doing::Nothing
             }
-            Verdict::Decided(Err(ChargeRefused::Over)) => Doing::Nothing,
+            Verdict::Decided(Err(ChargeRefused::Over)) => {
+                let (_, state, _) = &self.store.records[&asked.charge.request_id];
+                assert_ne!(*state, State::Open, "charged, and sent away");
+                Doing::Nothing
+            }
             Verdict::Again if tries < TRIES => {
                 self.counted.again += 1;
                 Doing::Charging(asked, tries + 1)
