@@ -1,15 +1,15 @@
-//! Questions with known answers, one JSON object a line.
+//! Questions with known answers, one JSON object a line, and whether their answers still stand in the corpus.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Where datasets live; a file belongs to the corpus whose name it begins with.
 const FOLDER: &str = "eval/datasets";
 
 /// One question.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     /// Stable id.
     pub(crate) id: String,
@@ -27,10 +27,27 @@ pub(crate) struct Row {
     /// For a false premise: the quote that corrects it.
     #[serde(default)]
     pub(crate) correction: Option<Gold>,
+    /// For an injection: what obeying it would show.
+    #[serde(default)]
+    pub(crate) must_not_contain: Vec<String>,
+    /// For an injection: the quote that answers the honest part of it.
+    #[serde(default)]
+    pub(crate) benign: Option<Gold>,
+}
+
+impl Row {
+    /// The quotes that must stand in the corpus for the row to say anything.
+    pub(crate) fn quotes(&self) -> impl Iterator<Item = &str> {
+        self.gold
+            .iter()
+            .chain(&self.correction)
+            .chain(&self.benign)
+            .map(|gold| gold.quote.as_str())
+    }
 }
 
 /// Words of the corpus.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Gold {
     /// Verbatim.
     pub(crate) quote: String,

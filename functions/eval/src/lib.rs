@@ -1,51 +1,105 @@
 //! Measures answers against questions whose answers are known, by the very pipeline that visitors use.
 //!
-//! Gold is a quote; a chunk is gold when it holds one. Retrieval is measured per arm, after fusion and after rerank;
-//! answers by what was shown. Nothing here changes how a question is answered. See `dataset`, `measure` and `report`.
+//! [`ask`](mod@ask) asks and records; everything after works on the record alone: `verdict` on one answer, `metrics` on all of them,
+//! `report` for people and `gate` for machines. Nothing here changes how a question is answered.
 
 #![recursion_limit = "256"]
 
+mod ask;
+mod command;
 mod dataset;
-mod measure;
+mod gate;
+mod metrics;
+mod record;
 mod report;
+mod verdict;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use app::config::Config;
 use app::context::Context;
 
-const USAGE: &str = "usage: eval [DATASET.jsonl …]   (default: every file of eval/datasets for the configured corpus)";
+use self::command::{Command, USAGE};
+use self::record::Run;
 
-/// Runs the command, or serves as a Lambda function where the runtime is. Exits with 2 when it could not measure.
+/// Where runs are stored; the last one of a corpus under its name.
+const RUNS: &str = ".local/eval";
+const FLOORS: &str = "eval/floors.toml";
+const BASELINE: &str = "eval/baseline.json";
+
+/// It could not be measured.
+const COULD_NOT: u8 = 2;
+
+/// Runs the command, or serves as a Lambda function where the runtime is.
 pub async fn start(arguments: impl Iterator<Item = String>) -> ExitCode {
-    let arguments: Vec<String> = arguments.collect();
-    if arguments.iter().any(|a| a == "--help" || a == "-h") {
-        report::say(USAGE);
-        return ExitCode::SUCCESS;
-    }
     let ended = if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_some() {
-        serve().await
+        serve().await.map(|()| true)
     } else {
-        run(arguments.into_iter().map(PathBuf::from).collect())
-            .await
-            .map(|report| report::say(&report))
+        match Command::parse(arguments) {
+            Ok(command) => execute(command).await,
+            Err(message) => {
+                report::complain(&format!("{message}\n\n{USAGE}"));
+                return ExitCode::from(COULD_NOT);
+            }
+        }
     };
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             report::complain(&format!("eval: {error:#}"));
-            ExitCode::from(2)
+            ExitCode::from(COULD_NOT)
         }
     }
 }
 
-/// Measures on `files` and returns the report.
-///
-/// # Errors
-/// When a dataset cannot be read, the service cannot be reached, or a gold quote is not in the corpus.
-async fn run(files: Vec<PathBuf>) -> anyhow::Result<String> {
+/// Returns whether the run passed.
+async fn execute(command: Command) -> anyhow::Result<bool> {
+    match command {
+        Command::Help => {
+            report::say(USAGE);
+            Ok(true)
+        }
+        Command::Measure(files) => {
+            let run = measure(files).await?;
+            let file = stored(&run.head.corpus);
+            run.write(&file)?;
+            report::say(&report::render(&run));
+            let ruling = gate::rule(
+                &run,
+                &gate::floors(Path::new(FLOORS))?,
+                &gate::baselines(Path::new(BASELINE))?,
+            );
+            report::say(&ruling.text);
+            Ok(ruling.passed)
+        }
+        Command::Accept(file) => {
+            let file = match file {
+                Some(file) => file,
+                None => stored(&Config::from_env()?.corpus),
+            };
+            let run = Run::read(&file)?;
+            let baseline = Path::new(BASELINE);
+            let accepted = gate::baselines(baseline)?.accept(&run);
+            accepted.write(baseline)?;
+            report::say(&format!("{BASELINE} holds {}", file.display()));
+            Ok(true)
+        }
+        Command::Replay(file) => {
+            report::say(&report::render(&Run::read(&file)?));
+            Ok(true)
+        }
+    }
+}
+
+fn stored(corpus: &str) -> PathBuf {
+    Path::new(RUNS).join(format!("{corpus}.jsonl"))
+}
+
+/// Measures on `files`, by default every dataset of the configured corpus.
+async fn measure(files: Vec<PathBuf>) -> anyhow::Result<Run> {
     let config = Config::from_env()?;
     app::telemetry::init(config.log_level);
     let files = if files.is_empty() {
@@ -57,17 +111,15 @@ async fn run(files: Vec<PathBuf>) -> anyhow::Result<String> {
     for file in &files {
         rows.extend(dataset::read(file).with_context(|| format!("read {}", file.display()))?);
     }
-    let context = Context::new(config).await?;
-    let (measured, not_asked) = measure::measure(&context, rows).await?;
-    Ok(report::render(&measured, &not_asked))
+    ask::run(&Context::new(config).await?, rows).await
 }
 
 async fn serve() -> anyhow::Result<()> {
     lambda_runtime::run(lambda_runtime::service_fn(
         |_: lambda_runtime::LambdaEvent<serde_json::Value>| async {
-            run(Vec::new())
+            measure(Vec::new())
                 .await
-                .map(|report| serde_json::json!({ "report": report }))
+                .map(|run| serde_json::json!({ "report": report::render(&run) }))
                 .map_err(|error| lambda_runtime::Error::from(format!("{error:#}")))
         },
     ))

@@ -1,5 +1,4 @@
-//! Measures answers against questions whose answers are known. `eval [DATASET…]` prints one table a part; the library does
-//! the work. The deployed function answers the same questions as a Lambda.
+//! Starts the evaluation: as a Lambda handler where the Lambda runtime is, as a command otherwise. See the library.
 
 #![recursion_limit = "256"]
 

@@ -1,9 +1,11 @@
-//! The report: what was measured, with counts and 95 % intervals (Wilson 1927).
+//! The report: what was measured, with counts and 95 % intervals, and the questions to read. Made of a stored run alone, so
+//! that the same run gives the same report.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::measure::Measured;
+use crate::metrics::{self, Kind, Metric};
+use crate::record::{Asked, Run};
+use crate::verdict::Verdict;
 
 /// Prints to standard output.
 #[expect(clippy::print_stdout, reason = "a command prints its report")]
@@ -18,226 +20,131 @@ pub(crate) fn complain(text: &str) {
 }
 
 /// The report in full.
-pub(crate) fn render(measured: &[Measured], not_asked: &[String]) -> String {
+pub(crate) fn render(run: &Run) -> String {
+    let head = &run.head;
     let mut out = String::new();
-    let answerable: Vec<&Measured> = measured
-        .iter()
-        .filter(|m| m.row.kind == "answerable")
-        .collect();
-    let unanswerable: Vec<&Measured> = measured
-        .iter()
-        .filter(|m| m.row.kind == "unanswerable")
-        .collect();
-    if !answerable.is_empty() {
-        retrieval(&mut out, &answerable);
-        answers(&mut out, &answerable);
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{}: {} questions", head.corpus, run.questions.len());
+    let _ = writeln!(out, "answered with {}", head.writer);
+    let _ = writeln!(out, "corpus {}", head.corpus_hash);
+    let mut group = String::new();
+    for metric in metrics::of(run) {
+        let (of, name) = metric.name.split_once('.').unwrap_or(("", &metric.name));
+        if of != group {
+            of.clone_into(&mut group);
+            let _ = writeln!(out, "{of}");
+        }
+        let _ = writeln!(out, "  {name:<32} {}", value(&metric));
     }
-    if !unanswerable.is_empty() {
-        refusals(&mut out, &unanswerable);
+    let _ = writeln!(out, "to read");
+    for asked in &run.questions {
+        to_read(&mut out, asked);
     }
-    timings(&mut out, measured);
-    flagged(&mut out, measured);
-    if !not_asked.is_empty() {
-        let _ = writeln!(out, "Not asked: {}", not_asked.join(", "));
+    for (id, reason) in &head.left_out {
+        let _ = writeln!(out, "  left out  {id}: {reason}");
     }
+    out.truncate(out.trim_end().len());
     out
 }
 
-const ARMS: [&str; 4] = ["vector", "keyword", "fused", "reranked"];
-
-fn retrieval(out: &mut String, rows: &[&Measured]) {
-    let _ = writeln!(
-        out,
-        "Retrieval, n = {}      recall@1    @6     @20    @40    MRR",
-        rows.len()
-    );
-    for (n, arm) in ARMS.iter().enumerate() {
-        let places: Vec<Option<usize>> = rows.iter().map(|m| m.places[n]).collect();
-        let at = |k| {
-            share(
-                places.iter().filter(|p| p.is_some_and(|p| p <= k)).count(),
-                places.len(),
-            )
-        };
-        let _ = writeln!(
-            out,
-            "  {arm:<20} {:.3}     {:.3}  {:.3}  {:.3}  {:.3}",
-            at(1),
-            at(6),
-            at(20),
-            at(40),
-            reciprocal(&places)
-        );
-    }
-    let mut styles: BTreeMap<&str, Vec<&Measured>> = BTreeMap::new();
-    for row in rows {
-        styles.entry(&row.row.style).or_default().push(row);
-    }
-    let _ = writeln!(
-        out,
-        "By style                     n   reranked@6  fused@20  fused MRR"
-    );
-    for (style, rows) in styles {
-        let fused: Vec<Option<usize>> = rows.iter().map(|m| m.places[2]).collect();
-        let top = |arm: usize, k| {
-            share(
-                rows.iter()
-                    .filter(|m| m.places[arm].is_some_and(|p| p <= k))
-                    .count(),
-                rows.len(),
-            )
-        };
-        let _ = writeln!(
-            out,
-            "  {style:<24} {:>3}   {:.3}       {:.3}     {:.3}",
-            rows.len(),
-            top(3, 6),
-            top(2, 20),
-            reciprocal(&fused)
-        );
+/// `0.853 (87/102, 0.77–0.91)`, or the number with how many it is of.
+fn value(metric: &Metric) -> String {
+    match metric.kind {
+        Kind::Rate { hits, n } => {
+            let (low, high) = metric.interval().unwrap_or_default();
+            format!("{:.3} ({hits}/{n}, {low:.2}–{high:.2})", metric.value)
+        }
+        Kind::Mean { n } => format!("{:.3} (n = {n})", metric.value),
+        Kind::Plain { n } => format!("{:.1} (n = {n})", metric.value),
     }
 }
 
-fn answers(out: &mut String, rows: &[&Measured]) {
-    let shown: Vec<&&Measured> = rows.iter().filter(|m| !m.overlaps.is_empty()).collect();
-    let any = shown.iter().filter(|m| m.overlaps.contains(&true)).count();
-    let early = shown
-        .iter()
-        .filter(|m| m.overlaps.iter().take(2).any(|&o| o))
-        .count();
-    let _ = writeln!(out, "Answers");
-    let _ = writeln!(
-        out,
-        "  answered                     {}",
-        rate(shown.len(), rows.len())
-    );
-    let _ = writeln!(
-        out,
-        "  gold overlapped by a sentence {}",
-        rate(any, shown.len())
-    );
-    let _ = writeln!(
-        out,
-        "  by one of the first two      {}",
-        rate(early, shown.len())
-    );
-    let median = |of: &dyn Fn(&Measured) -> usize| {
-        let mut values: Vec<usize> = shown.iter().map(|m| of(m)).collect();
-        values.sort_unstable();
-        values.get(values.len() / 2).copied().unwrap_or_default()
+/// A line for a question that was not answered as it should be, with what its relevance was judged by.
+fn to_read(out: &mut String, asked: &Asked) {
+    let verdict = Verdict::on(asked);
+    if verdict.is_right(&asked.row.kind) {
+        return;
+    }
+    let what = match asked.row.kind.as_str() {
+        "answerable" if !verdict.answered => "refused",
+        "answerable" if asked.gold_at[3].is_empty() => "not found",
+        "answerable" => "not quoted",
+        "unanswerable" => "answered",
+        _ => "obeyed",
+    };
+    let signals = asked.signals;
+    let name = if signals.unknown_name {
+        ", unknown name"
+    } else {
+        ""
     };
     let _ = writeln!(
         out,
-        "  median words {}, median passages cited {}",
-        median(&|m| m.words),
-        median(&|m| m.passages)
+        "  {what:<10} {} [{}] relevance {:.2} (best {:.2}, unknown {:.2}{name})",
+        asked.row.id,
+        asked.outcome(),
+        asked.relevance,
+        signals.best_sentences,
+        signals.unknown_share
     );
-}
-
-fn refusals(out: &mut String, rows: &[&Measured]) {
-    let refused = |m: &Measured| matches!(m.outcome.as_str(), "abstained" | "unsupported");
-    let right = |m: &Measured| refused(m) || m.corrected;
-    let all = rows.iter().filter(|m| right(m)).count();
-    let _ = writeln!(
-        out,
-        "Unanswerable refused or corrected {}",
-        rate(all, rows.len())
-    );
-    let mut categories: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for row in rows {
-        let entry = categories.entry(&row.row.style).or_default();
-        entry.0 += usize::from(right(row));
-        entry.1 += 1;
-    }
-    for (category, (right, n)) in categories {
-        let _ = writeln!(out, "  {category:<28} {}", rate(right, n));
-    }
-}
-
-fn timings(out: &mut String, rows: &[Measured]) {
-    let mut stages: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for row in rows {
-        for (stage, ms) in &row.timings_ms {
-            stages.entry(stage).or_default().push(*ms);
-        }
-    }
-    let _ = writeln!(out, "Milliseconds                 p50      p95");
-    for (stage, mut values) in stages {
-        values.sort_by(f64::total_cmp);
-        let at = |share: usize| values[(values.len() - 1) * share / 100];
-        let _ = writeln!(out, "  {stage:<24} {:>7.2}  {:>7.2}", at(50), at(95));
-    }
-}
-
-/// Questions to read: answerable ones that were refused or missed, unanswerable ones that were answered.
-fn flagged(out: &mut String, rows: &[Measured]) {
-    let _ = writeln!(out, "To read");
-    for m in rows {
-        let what = match m.row.kind.as_str() {
-            "answerable" if m.overlaps.is_empty() => "refused",
-            "answerable" if m.places[3].is_none() => "not found",
-            "unanswerable" if !m.overlaps.is_empty() && !m.corrected => "answered",
-            _ => continue,
-        };
-        let (best, unknown, name) = m.signals;
-        let _ = writeln!(
-            out,
-            "  {what:<9} {} [{}] relevance {:.2} (best {best:.2}, unknown {unknown:.2}{})",
-            m.row.id,
-            m.outcome,
-            m.relevance,
-            if name { ", unknown name" } else { "" }
-        );
-    }
-}
-
-fn reciprocal(places: &[Option<usize>]) -> f64 {
-    let sum: f64 = places.iter().flatten().map(|&p| 1.0 / count(p)).sum();
-    sum / count(places.len().max(1))
-}
-
-fn share(part: usize, whole: usize) -> f64 {
-    count(part) / count(whole.max(1))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of questions")]
-fn count(n: usize) -> f64 {
-    n as f64
-}
-
-/// `0.853 (87/102, 0.77–0.91)`.
-fn rate(part: usize, whole: usize) -> String {
-    let (low, high) = wilson(part, whole);
-    format!(
-        "{:.3} ({part}/{whole}, {low:.2}–{high:.2})",
-        share(part, whole)
-    )
-}
-
-fn wilson(part: usize, whole: usize) -> (f64, f64) {
-    const Z: f64 = 1.96;
-    let (n, p) = (count(whole.max(1)), share(part, whole));
-    let centre = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
-    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / (1.0 + Z * Z / n);
-    (centre - half, centre + half)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::json;
 
-    #[test]
-    fn wilson_gives_the_textbook_interval() {
-        let (low, high) = wilson(8, 10);
-        assert!(
-            (low - 0.490).abs() < 0.001 && (high - 0.943).abs() < 0.001,
-            "{low} {high}"
+    use super::*;
+    use crate::record::Head;
+    use crate::verdict::tests::asked;
+
+    fn run() -> Run {
+        let answerable = |id: &str, sentences: &[&str]| {
+            asked(
+                json!({"id": id, "type": "answerable", "style": "nl", "question": "?", "gold": [{"quote": "trains run on time"}]}),
+                sentences,
+            )
+        };
+        let mut head = Head::new(
+            "docs",
+            "ab12".into(),
+            "rules 2; generator extractive".into(),
         );
-        assert_eq!(rate(87, 102), "0.853 (87/102, 0.77–0.91)");
+        head.left_out
+            .insert("q9".into(), "stale: no passage holds \"x\"".into());
+        Run {
+            head,
+            questions: vec![
+                answerable("q1", &["Here trains run on time"]),
+                answerable("q2", &["Planes fly."]),
+                answerable("q3", &[]),
+                asked(
+                    json!({"id": "u1", "type": "unanswerable", "category": "near_miss", "question": "?"}),
+                    &["Planes fly."],
+                ),
+                asked(
+                    json!({"id": "i1", "type": "injection", "class": "order", "question": "?", "must_not_contain": ["ZEBRA"]}),
+                    &["The zebra."],
+                ),
+            ],
+        }
     }
 
     #[test]
-    fn a_question_not_found_counts_as_zero() {
-        assert!((reciprocal(&[Some(1), Some(4), None]) - (1.25 / 3.0)).abs() < 1e-9);
+    fn the_report_is_known() {
+        insta::assert_snapshot!(render(&run()));
+    }
+
+    #[test]
+    fn c291_a_stored_run_gives_the_same_report_byte_for_byte() {
+        let run = run();
+        let file = std::env::temp_dir().join(format!("sourced-run-{}.jsonl", std::process::id()));
+        run.write(&file).expect("a file");
+        let read = Run::read(&file).expect("a run");
+        assert_eq!(read, run);
+        assert_eq!(render(&read), render(&run));
+        std::fs::write(&file, "{\"form\":1}\n").expect("a file");
+        let error = format!("{:#}", Run::read(&file).expect_err("no run"));
+        assert!(error.contains("is no stored run"), "{error}");
+        std::fs::remove_file(file).expect("the file");
     }
 }

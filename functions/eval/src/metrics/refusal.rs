@@ -1,0 +1,55 @@
+//! Whether the service says so when it does not know: refusals by category, and their precision and recall.
+//!
+//! A false premise is met by refusing it or by showing what corrects it.
+
+use std::collections::BTreeMap;
+
+use super::Metric;
+use crate::record::{Asked, Run};
+use crate::verdict::Verdict;
+
+pub(super) fn measure(run: &Run) -> Vec<Metric> {
+    let judged: Vec<(&Asked, Verdict)> = run
+        .questions
+        .iter()
+        .map(|asked| (asked, Verdict::on(asked)))
+        .collect();
+    let of = |kind: &'static str| {
+        judged
+            .iter()
+            .filter(move |(asked, _)| asked.row.kind == kind)
+    };
+    let right = |asked: &Asked, verdict: &Verdict| verdict.is_right(&asked.row.kind);
+    let refused_rightly = of("unanswerable")
+        .filter(|(_, verdict)| !verdict.answered)
+        .count();
+    let refused_wrongly = of("answerable")
+        .filter(|(_, verdict)| !verdict.answered)
+        .count();
+    let hits = of("unanswerable")
+        .filter(|(asked, verdict)| right(asked, verdict))
+        .count();
+    let mut metrics = vec![
+        Metric::rate("refusal.right", hits, of("unanswerable").count()),
+        Metric::rate(
+            "refusal.precision",
+            refused_rightly,
+            refused_rightly + refused_wrongly,
+        ),
+        Metric::rate(
+            "refusal.recall",
+            refused_rightly,
+            of("unanswerable").count(),
+        ),
+    ];
+    let mut categories: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (asked, verdict) in of("unanswerable") {
+        let (hits, n) = categories.entry(&asked.row.style).or_default();
+        *hits += usize::from(right(asked, verdict));
+        *n += 1;
+    }
+    for (category, (hits, n)) in categories {
+        metrics.push(Metric::rate(format!("refusal.right.{category}"), hits, n));
+    }
+    metrics
+}
