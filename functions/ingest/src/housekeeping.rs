@@ -8,17 +8,19 @@ use app::clock;
 use app::config::Config;
 use app::context::Context;
 use app::ingest::{IngestContext, Outcome, Report};
+use tokio::time::Instant;
 
 /// A handler is dead when its function's time-out is over twice.
 const DEAD_AFTER_S: u64 = 120;
 
-/// Prepares the suggested answers of a corpus that answers, and gives back what dead handlers left charged. Returns what
-/// there is to say.
+/// Gives back what dead handlers left charged, and prepares the suggested answers of a corpus that answers, as far as
+/// `deadline` lets it. Returns what there is to say.
 pub(crate) async fn keep_house(
     config: &Config,
     manifest: &Manifest,
     ingest: &IngestContext,
     report: &Report,
+    deadline: Option<Instant>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
     // Questions are answered from this corpus, whichever the service answers from.
@@ -31,12 +33,6 @@ pub(crate) async fn keep_house(
         Ok(context) => context,
         Err(error) => return vec![format!("no answers were prepared: {error:#}")],
     };
-    if !matches!(report.outcome, Outcome::Incomplete { .. }) && !manifest.suggestions.is_empty() {
-        match app::suggest::prepare(&context, &manifest.suggestions).await {
-            Ok(preparation) => notes.push(preparation.to_string()),
-            Err(error) => notes.push(format!("no answers were prepared: {error:#}")),
-        }
-    }
     let before_s = clock::now_s().saturating_sub(DEAD_AFTER_S);
     match context.quota.sweep(before_s).await {
         Ok(swept) if swept.found == 0 => {}
@@ -45,6 +41,12 @@ pub(crate) async fn keep_house(
             swept.found, swept.refunded
         )),
         Err(error) => notes.push(format!("charges may be left open: {error}")),
+    }
+    if !matches!(report.outcome, Outcome::Incomplete { .. }) && !manifest.suggestions.is_empty() {
+        match app::suggest::prepare(&context, &manifest.suggestions, deadline).await {
+            Ok(preparation) => notes.push(preparation.to_string()),
+            Err(error) => notes.push(format!("no answers were prepared: {error:#}")),
+        }
     }
     notes
 }

@@ -68,7 +68,7 @@ pub async fn run(
     let manifest = wire::manifest(manifest.unwrap_or(&config.corpus))?;
     let ctx = wire::context(config).await?;
     let report = app::ingest::ingest(&ctx, &manifest, deadline).await?;
-    let notes = housekeeping::keep_house(config, &manifest, &ctx, &report).await;
+    let notes = housekeeping::keep_house(config, &manifest, &ctx, &report, deadline).await;
     Ok(Run { report, notes })
 }
 

@@ -217,11 +217,15 @@ impl fmt::Display for Preparation {
     }
 }
 
-/// Prepares the answers to `questions` that are not prepared yet, and publishes the list.
+/// Prepares the answers to `questions` that are not prepared yet, as far as `deadline` lets it, and publishes the list.
 ///
 /// # Errors
 /// When the corpus or the table cannot be used. A question that cannot be answered is only left out.
-pub async fn prepare(ctx: &Context, questions: &[String]) -> anyhow::Result<Preparation> {
+pub async fn prepare(
+    ctx: &Context,
+    questions: &[String],
+    deadline: Option<Instant>,
+) -> anyhow::Result<Preparation> {
     let corpus = ctx.corpus().await.context("read the corpus item")?;
     let edition = ctx.edition(&corpus);
     let before = get_suggestions(&ctx.table, &edition).await?;
@@ -243,7 +247,7 @@ pub async fn prepare(ctx: &Context, questions: &[String]) -> anyhow::Result<Prep
             continue;
         }
         if !known.prepared.iter().any(|suggestion| suggestion.id == id) {
-            match answered(ctx, question).await {
+            match answered(ctx, question, deadline).await {
                 Ok(events) => {
                     let prepared = Prepared {
                         question: question.clone(),
@@ -284,7 +288,15 @@ enum Unfit {
 }
 
 /// Asks, and returns the events to be kept.
-async fn answered(ctx: &Context, question: &str) -> Result<String, Unfit> {
+async fn answered(
+    ctx: &Context,
+    question: &str,
+    deadline: Option<Instant>,
+) -> Result<String, Unfit> {
+    let ends = Instant::now() + PATIENCE;
+    if deadline.is_some_and(|deadline| deadline < ends) {
+        return Err(Unfit::ForNow("no time was left for it".to_owned()));
+    }
     let parsed = Question::parse(question).map_err(|error| Unfit::AsItIs(error.message()))?;
     let payer = operator(ctx).await;
     let payer = payer.map_err(|error| Unfit::ForNow(format!("{error:#}")))?;
@@ -293,7 +305,7 @@ async fn answered(ctx: &Context, question: &str) -> Result<String, Unfit> {
         filter: std::collections::BTreeMap::new(),
         draft: false,
         request_id: format!("suggestion-{}", QuestionKey::of(question).id()),
-        deadline: Instant::now() + PATIENCE,
+        deadline: ends,
     };
     let (sink, mut receiver) = Sink::channel(1);
     let collect = async {

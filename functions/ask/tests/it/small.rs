@@ -89,7 +89,7 @@ impl Small {
     /// Prepares the suggested answers, as an ingest does in the end.
     pub(crate) async fn prepare(&self) {
         let context = self.context(&[]).await;
-        let prepared = app::suggest::prepare(&context, &self.manifest.suggestions).await;
+        let prepared = app::suggest::prepare(&context, &self.manifest.suggestions, None).await;
         assert_eq!(prepared.unwrap().ready, 1);
     }
 
