@@ -1,6 +1,6 @@
 //! Measures answers against questions whose answers are known, by the very pipeline that visitors use.
 //!
-//! [`ask`](mod@ask) asks and records; everything after works on the record alone: `verdict` on one answer, `metrics` on all of them,
+//! `ask` asks and records; everything after works on the record alone: `verdict` on one answer, `metrics` on all of them,
 //! `report` for people and `gate` for machines. Nothing here changes how a question is answered.
 
 #![recursion_limit = "256"]
