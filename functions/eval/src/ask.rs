@@ -1,7 +1,5 @@
 //! Asks every question of the very pipeline that visitors use, and records what came.
 
-use std::collections::BTreeMap;
-
 use adapters::postgres::retrieve::all_chunks;
 use anyhow::{Context as _, bail};
 use app::ask::event::{Event, Sink};
@@ -118,7 +116,7 @@ async fn one(
 ) -> anyhow::Result<Asked> {
     let asked = Ask {
         question,
-        filter: BTreeMap::new(),
+        filter: row.filter.clone(),
         draft: false,
         request_id: row.id.clone(),
         deadline: Instant::now() + PATIENCE,

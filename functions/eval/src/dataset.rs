@@ -1,5 +1,6 @@
 //! Questions with known answers, one JSON object a line, and whether their answers still stand in the corpus.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -21,6 +22,9 @@ pub(crate) struct Row {
     pub(crate) style: String,
     /// As a visitor asks it.
     pub(crate) question: String,
+    /// Metadata that documents must have, as a visitor may ask for.
+    #[serde(default)]
+    pub(crate) filter: BTreeMap<String, String>,
     /// Quotes that answer it, any of them.
     #[serde(default)]
     pub(crate) gold: Vec<Gold>,
