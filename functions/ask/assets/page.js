@@ -5,6 +5,7 @@
 
 import { createAnswer } from "./answer.js";
 import { ask, AskFailure } from "./ask.js";
+import { element } from "./dom.js";
 import { close as closePreview } from "./preview.js";
 import { corpusFacts, statusNotices } from "./words.js";
 
@@ -40,6 +41,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 showStatus();
+showSuggestions();
 
 function submit(question) {
   const complaint = complaintAbout(question);
@@ -72,6 +74,7 @@ async function start(question) {
   const mine = { question, controller, answer };
   running = mine;
   closePreview();
+  byId("suggestions").hidden = true;
   byId("result").replaceChildren(answer.element);
   byId("stop").hidden = false;
   say("Searching the documentation.");
@@ -116,6 +119,24 @@ async function showStatus() {
   const notices = statusNotices(status);
   byId("mode").textContent = notices.join(" ");
   byId("mode").hidden = notices.length === 0;
+}
+
+// Their answers are prepared: they are there at once, and count for nothing.
+async function showSuggestions() {
+  const response = await fetch("api/suggestions").catch(() => null);
+  const suggestions = response?.ok ? await response.json().catch(() => []) : [];
+  const items = suggestions.map(({ question }) => {
+    const button = element("button", { type: "button", class: "quiet small" }, question);
+    button.addEventListener("click", () => {
+      box.value = question;
+      box.focus();
+      form.requestSubmit();
+    });
+    return element("li", {}, button);
+  });
+  byId("suggestions-list").replaceChildren(...items);
+  // Whoever asked already is reading.
+  byId("suggestions").hidden = items.length === 0 || byId("result").hasChildNodes();
 }
 
 function showCorpus(shown, providers) {

@@ -108,8 +108,11 @@ export function statusNotices({ error, mode, quota }) {
     );
   }
   if (mode === "off") notices.push("The service is switched off for now.");
-  if (mode === "read-only") notices.push("New questions are switched off for now.");
-  if (quota?.visitor?.remaining === 0) notices.push("You have used today's questions.");
+  if (mode === "read-only") notices.push("New questions are switched off for now. Suggested ones are still answered.");
+  // Nothing is left in the other modes, whatever was asked.
+  if (mode === "live" && quota?.visitor?.remaining === 0) {
+    notices.push("You have used today's questions. Suggested ones are still answered.");
+  }
   return notices;
 }
 

@@ -39,6 +39,7 @@ for (const [name, body, notice] of [
   ["no corpus", { error: { code: "unavailable", message: "…", request_id: "r-1" } }, /^No documentation has been loaded yet/],
   ["off", { mode: "off" }, /switched off/],
   ["read-only", { mode: "read-only" }, /^New questions are switched off/],
+  ["read-only, where nothing is left to anybody", { mode: "read-only", quota: { visitor: { limit: 20, remaining: 0 } } }, /^New/],
   ["nothing left", { mode: "live", quota: { visitor: { limit: 20, remaining: 0 } } }, /^You have used/],
 ]) {
   test(`a visitor is told: ${name}`, () => {

@@ -81,7 +81,13 @@ impl Browser {
         field.send_keys(question).await.unwrap();
         let send = page.find(Locator::Css("#send")).await.unwrap();
         send.click().await.unwrap();
-        page.wait()
+        self.answered().await;
+    }
+
+    /// Waits until the answer on the page is over.
+    async fn answered(&self) {
+        self.client
+            .wait()
             .at_most(PATIENCE)
             .for_element(Locator::Css(".result[aria-busy=false]"))
             .await
@@ -105,6 +111,35 @@ impl Browser {
         self.client.goto("about:blank").await.unwrap();
         self.client.goto(url).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_suggested_question_is_asked_with_a_click() {
+    let browser = Browser::open().await;
+    let page = &browser.client;
+    page.goto(&service()).await.unwrap();
+    let suggestion = page
+        .wait()
+        .at_most(PATIENCE)
+        .for_element(Locator::Css("#suggestions li button"))
+        .await
+        .expect("a suggestion");
+    let question = suggestion.text().await.unwrap();
+    suggestion.click().await.unwrap();
+    browser.answered().await;
+    let marks = page
+        .find_all(Locator::Css(".sentence .mark"))
+        .await
+        .unwrap();
+    assert!(!marks.is_empty(), "{question}");
+    let state = "const box = document.querySelector('#question');
+        return {asked: box.value, focused: document.activeElement === box, hidden: document.querySelector('#suggestions').hidden};";
+    let state = browser.script(state).await;
+    assert_eq!(
+        state,
+        serde_json::json!({"asked": question, "focused": true, "hidden": true})
+    );
+    browser.client.clone().close().await.unwrap();
 }
 
 #[tokio::test]
