@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::mode::Mode;
 use domain::quota::Day;
 
-/// What is printed for `--help` and beside a mistake.
+/// What is printed for `--help`.
 pub(crate) const USAGE: &str = "\
 Usage: ingest [--time SECONDS] [MANIFEST]
        ingest migrate
