@@ -30,11 +30,10 @@ const STALE_AT_MOST: f64 = 0.05;
 pub(crate) async fn run(ctx: &Context, rows: Vec<Row>) -> anyhow::Result<Run> {
     let corpus = ctx.corpus().await.context("read the corpus item")?;
     let passages = passages(ctx).await?;
-    let mut head = Head::new(
-        &corpus.name,
-        passages.hash.clone(),
-        ctx.edition(&corpus).writer,
-    );
+    let writer = ctx.edition(&corpus).writer;
+    let mut head = Head::new(&corpus.name, passages.hash.clone(), writer);
+    ctx.embedder.model().clone_into(&mut head.embedder);
+    head.reranker = ctx.config.models.reranker.identity();
     let mut questions = Vec::new();
     let asked_for = rows.len();
     let mut stale = 0;

@@ -7,6 +7,8 @@ pub(crate) const USAGE: &str = "\
 Usage: eval [DATASET.jsonl …]     measures; by itself every dataset of the configured corpus
        eval accept [FILE]         makes a stored run the baseline; by itself the last one
        eval replay FILE           reports on a stored run, asking nothing
+       eval calibrate [FILE]      chooses the relevance threshold on a stored run and writes eval/thresholds.toml, which
+                                  becomes part of the next build
 
 A run is stored in .local/eval and held against eval/floors.toml and eval/baseline.json.
 Exit codes: 0 passed, 1 below a floor or regressed, 2 could not measure.";
@@ -18,6 +20,8 @@ pub(crate) enum Command {
     Measure(Vec<PathBuf>),
     /// Make a run the baseline.
     Accept(Option<PathBuf>),
+    /// Choose the threshold on a stored run.
+    Calibrate(Option<PathBuf>),
     /// Report on a stored run.
     Replay(PathBuf),
     /// Print [`USAGE`].
@@ -38,9 +42,11 @@ impl Command {
         match words[..] {
             ["accept"] => Ok(Self::Accept(None)),
             ["accept", file] => Ok(Self::Accept(Some(file.into()))),
+            ["calibrate"] => Ok(Self::Calibrate(None)),
+            ["calibrate", file] => Ok(Self::Calibrate(Some(file.into()))),
             ["replay", file] => Ok(Self::Replay(file.into())),
             ["replay"] => Err("replay takes the file of a stored run".to_owned()),
-            ["accept" | "replay", ..] => Err("more than one file".to_owned()),
+            ["accept" | "calibrate" | "replay", ..] => Err("more than one file".to_owned()),
             _ => Ok(Self::Measure(words.iter().map(PathBuf::from).collect())),
         }
     }
@@ -67,6 +73,7 @@ mod tests {
             Ok(Command::Accept(Some("run.jsonl".into()))),
         );
         check("replay run.jsonl", Ok(Command::Replay("run.jsonl".into())));
+        check("calibrate", Ok(Command::Calibrate(None)));
         check("--help", Ok(Command::Help));
         check("replay", Err("replay takes the file of a stored run"));
         check("accept a b", Err("more than one file"));

@@ -6,6 +6,7 @@
 #![recursion_limit = "256"]
 
 mod ask;
+mod calibration;
 mod command;
 mod dataset;
 mod gate;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use app::ask::thresholds::Thresholds;
 use app::config::Config;
 use app::context::Context;
 
@@ -28,6 +30,7 @@ use self::record::Run;
 const RUNS: &str = ".local/eval";
 const FLOORS: &str = "eval/floors.toml";
 const BASELINE: &str = "eval/baseline.json";
+const THRESHOLDS: &str = "eval/thresholds.toml";
 
 /// It could not be measured.
 const COULD_NOT: u8 = 2;
@@ -73,18 +76,33 @@ async fn execute(command: Command) -> anyhow::Result<bool> {
                 &gate::baselines(Path::new(BASELINE))?,
             );
             report::say(&ruling.text);
+            if let Some(stale) = stale_threshold(&run)? {
+                report::say(&stale);
+            }
             Ok(ruling.passed)
         }
         Command::Accept(file) => {
-            let file = match file {
-                Some(file) => file,
-                None => stored(&Config::from_env()?.corpus),
-            };
-            let run = Run::read(&file)?;
+            let (file, run) = last_run(file)?;
             let baseline = Path::new(BASELINE);
             let accepted = gate::baselines(baseline)?.accept(&run);
             accepted.write(baseline)?;
             report::say(&format!("{BASELINE} holds {}", file.display()));
+            Ok(true)
+        }
+        Command::Calibrate(file) => {
+            let (_, run) = last_run(file)?;
+            let (threshold, text) = calibration::of(&run);
+            report::say(&text);
+            let Some(threshold) = threshold else {
+                return Ok(false);
+            };
+            let before = std::fs::read_to_string(THRESHOLDS).context("read the thresholds")?;
+            let before: Thresholds = toml::from_str(&before).context("read the thresholds")?;
+            let after = toml::to_string(&before.with(threshold))?;
+            std::fs::write(THRESHOLDS, after).context("write the thresholds")?;
+            report::say(&format!(
+                "written to {THRESHOLDS}: build again to judge by it"
+            ));
             Ok(true)
         }
         Command::Replay(file) => {
@@ -92,6 +110,26 @@ async fn execute(command: Command) -> anyhow::Result<bool> {
             Ok(true)
         }
     }
+}
+
+/// What to say of a threshold that was calibrated on another state of the corpus.
+fn stale_threshold(run: &Run) -> anyhow::Result<Option<String>> {
+    let head = &run.head;
+    let thresholds = Thresholds::built_in()?;
+    let found = thresholds.of(&head.corpus, &head.embedder, &head.reranker);
+    Ok(found
+        .filter(|found| found.corpus_hash != head.corpus_hash)
+        .map(|_| "the threshold was calibrated on another state of the corpus: eval calibrate, and build again".to_owned()))
+}
+
+/// The run of `file`, by itself the last one of the configured corpus.
+fn last_run(file: Option<PathBuf>) -> anyhow::Result<(PathBuf, Run)> {
+    let file = match file {
+        Some(file) => file,
+        None => stored(&Config::from_env()?.corpus),
+    };
+    let run = Run::read(&file)?;
+    Ok((file, run))
 }
 
 fn stored(corpus: &str) -> PathBuf {

@@ -33,6 +33,10 @@ pub(crate) struct Head {
     pub(crate) corpus_hash: String,
     /// Who searched, ordered and wrote, by which rules.
     pub(crate) writer: String,
+    /// Identity of the model that embeds.
+    pub(crate) embedder: String,
+    /// What orders the passages found, and so what relevance is judged by.
+    pub(crate) reranker: String,
     /// Rows that were left out, and why.
     pub(crate) left_out: BTreeMap<String, String>,
 }
@@ -44,6 +48,8 @@ impl Head {
             corpus: corpus.to_owned(),
             corpus_hash,
             writer,
+            embedder: String::new(),
+            reranker: String::new(),
             left_out: BTreeMap::new(),
         }
     }

@@ -31,7 +31,10 @@ pub async fn start(arguments: impl Iterator<Item = String>) -> ExitCode {
         match Command::parse(arguments) {
             Ok(command) => execute(command).await,
             Err(message) => {
-                say(&mut std::io::stderr(), &format!("{message} (--help says more)"));
+                say(
+                    &mut std::io::stderr(),
+                    &format!("{message} (--help says more)"),
+                );
                 return ExitCode::from(2);
             }
         }

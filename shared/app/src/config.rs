@@ -156,6 +156,19 @@ impl Reranker {
     }
 }
 
+impl Reranker {
+    /// Its name and its model's: scores of different ones are not judged by the same threshold.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        match self {
+            Self::Chat(remote) | Self::Cohere(remote) => {
+                format!("{} {}", self.name(), remote.model)
+            }
+            Self::Local | Self::None => self.name().to_owned(),
+        }
+    }
+}
+
 impl Generator {
     /// As written in the configuration and shown in the status.
     #[must_use]

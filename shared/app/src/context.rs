@@ -33,6 +33,7 @@ use tokio::time::Instant;
 
 use crate::admit::Tally;
 use crate::ask::prompt::PROMPT_VERSION;
+use crate::ask::thresholds::Thresholds;
 use crate::ask::worst_case::worst_case;
 use crate::config::{self, Config, Generator, LimitsConfig, ModelsConfig, RemoteModel, Server};
 use crate::error::ApiError;
@@ -72,6 +73,8 @@ pub struct Context {
     pub hash_key: Option<HashKey>,
     /// The most that one question can cost.
     pub worst_case: Money,
+    /// The relevance below which questions are refused, where it was calibrated.
+    pub calibrated: Option<f32>,
     /// Questions that were kept out and not written down yet.
     pub(crate) tally: Tally,
     database: Database,
@@ -129,6 +132,7 @@ impl Context {
                 .as_ref()
                 .and_then(|secret| HashKey::new(secret.expose())),
             worst_case: worst_case(&config.models, &prices),
+            calibrated: calibrated(&config, &*embedder)?,
             prices,
             table,
             tally: Tally::default(),
@@ -361,6 +365,13 @@ fn provider(server: &Server) -> anyhow::Result<Provider> {
     let base = BaseUrl::parse(&server.base_url).context("read a provider's base URL")?;
     Provider::new(base, key, Timeouts::default(), RetryPolicy::default())
         .context("set up a provider's client")
+}
+
+fn calibrated(config: &Config, embedder: &dyn Embedder) -> anyhow::Result<Option<f32>> {
+    let thresholds = Thresholds::built_in().context("read the calibrated thresholds")?;
+    let reranker = config.models.reranker.identity();
+    let found = thresholds.of(&config.corpus, embedder.model(), &reranker);
+    Ok(found.map(|found| found.threshold))
 }
 
 /// The operator's ledger in `table`, with the configured ceiling.

@@ -4,6 +4,7 @@
 //! Nothing here does IO, reads a clock or the environment, or knows a database, a model provider or a cloud: what cannot
 //! touch the world cannot fail because of it. Modules stand in the order text passes through them.
 
+pub mod calibrate;
 pub mod canary;
 pub mod chunk;
 pub mod citation;

@@ -47,7 +47,7 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Those in force. A configured one holds for the configured reranker's scores; when that one failed, the measured one
+    /// Those in force: the configured one, else the calibrated one, else the measured one. A configured one holds for the configured reranker's scores; when that one failed, the measured one
     /// holds for the sentences, unless nothing is to be refused by score at all.
     #[must_use]
     pub fn of(ctx: &Context) -> Self {
@@ -57,6 +57,7 @@ impl Thresholds {
             Reranker::Chat(_) => CHAT_THRESHOLD,
             Reranker::Cohere(_) => COHERE_THRESHOLD,
         };
+        let measured = ctx.calibrated.unwrap_or(measured);
         let reranker = models.relevance_threshold.unwrap_or(measured);
         let sentences = match models.reranker {
             Reranker::Local | Reranker::None => reranker,

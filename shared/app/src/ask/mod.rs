@@ -15,6 +15,7 @@ pub mod rerank;
 pub mod retrieve;
 mod run;
 pub mod settle;
+pub mod thresholds;
 pub mod verify;
 pub mod worst_case;
 

@@ -1,0 +1,149 @@
+//! Calibrates the relevance threshold on a stored run, and says what it costs.
+//!
+//! False premises are left out: whether such a question should be answered depends on the answer.
+
+use std::fmt::Write as _;
+
+use app::ask::thresholds::Threshold;
+use domain::calibrate::{Calibrated, Errors, LEAST_QUESTIONS, REFUSED, Scored, calibrate};
+
+use crate::record::{Asked, Run};
+
+/// Columns of the histogram.
+const BINS: usize = 10;
+
+/// A threshold and what to say of it; `None` when the run parts nothing.
+pub(crate) fn of(run: &Run) -> (Option<Threshold>, String) {
+    let head = &run.head;
+    let questions: Vec<Scored> = run
+        .questions
+        .iter()
+        .filter_map(|asked| scored(asked, &head.reranker))
+        .collect();
+    let mut text = histogram(&questions);
+    let Some(calibrated) = calibrate(&questions) else {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "no threshold: it takes {LEAST_QUESTIONS} questions of each kind, most of those that should be refused below most of the others"
+        );
+        return (None, text);
+    };
+    let Calibrated {
+        threshold,
+        errors,
+        cross_validated,
+        spread,
+    } = &calibrated;
+    let _ = writeln!(
+        text,
+        "threshold {threshold:.2}: the highest answered share at which {REFUSED} are refused"
+    );
+    let _ = writeln!(text, "  on the same questions   {}", told(errors));
+    let _ = write!(
+        text,
+        "  on folds left out       {}, thresholds {:.2} to {:.2}",
+        told(cross_validated),
+        spread.0,
+        spread.1
+    );
+    let threshold = Threshold {
+        corpus: head.corpus.clone(),
+        corpus_hash: head.corpus_hash.clone(),
+        embedder: head.embedder.clone(),
+        reranker: head.reranker.clone(),
+        threshold: *threshold,
+        questions: questions.len(),
+    };
+    (Some(threshold), text)
+}
+
+fn scored(asked: &Asked, reranker: &str) -> Option<Scored> {
+    let answerable = match (asked.row.kind.as_str(), asked.row.style.as_str()) {
+        ("answerable", _) => true,
+        ("unanswerable", style) if style != "false_premise" => false,
+        _ => return None,
+    };
+    // A remote reranker judges by its best passage, the others by what the sentences are worth.
+    let score = if matches!(reranker, "local" | "none") {
+        asked.relevance
+    } else {
+        let passages = asked
+            .events("passages")
+            .flat_map(|data| data["passages"].as_array().into_iter().flatten());
+        let scores = passages.filter_map(|passage| passage["score"].as_f64());
+        scores.fold(0.0, f64::max) as f32
+    };
+    Some(Scored { score, answerable })
+}
+
+fn told(errors: &Errors) -> String {
+    format!(
+        "{} of {} wrongly refused, {} of {} wrongly answered",
+        errors.refused, errors.answerable, errors.answered, errors.unanswerable
+    )
+}
+
+/// Both distributions, a line a tenth: what should be answered to the right, what should not to the left.
+fn histogram(questions: &[Scored]) -> String {
+    let mut bins = [[0_usize; 2]; BINS];
+    for question in questions {
+        let bin = ((question.score * BINS as f32) as usize).min(BINS - 1);
+        bins[bin][usize::from(question.answerable)] += 1;
+    }
+    let widest = bins.iter().map(|[not, _]| *not).max().unwrap_or_default();
+    let mut text =
+        String::from("relevance of questions that should not and that should be answered\n");
+    for (bin, [not, should]) in bins.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "  0.{bin}  {:>widest$} {not:>3} | {should:<3} {}",
+            "#".repeat(*not),
+            "#".repeat(*should)
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::record::Head;
+    use crate::verdict::tests::asked;
+
+    #[test]
+    fn c280_a_run_is_calibrated_on_what_should_and_should_not_be_answered() {
+        let question = |kind: &str, category: &str, relevance: f32| {
+            let row = json!({"id": "q", "type": kind, "category": category, "question": "?"});
+            Asked {
+                relevance,
+                ..asked(row, &[])
+            }
+        };
+        let mut head = Head::new("docs", "h".into(), "local".into());
+        (head.embedder, head.reranker) = ("m".into(), "local".into());
+        let mut questions = Vec::new();
+        for n in 0..20 {
+            questions.push(question("answerable", "nl", 0.7 + 0.01 * n as f32));
+            questions.push(question("unanswerable", "near_miss", 0.1 + 0.01 * n as f32));
+            questions.push(question("unanswerable", "false_premise", 0.9));
+        }
+        let (threshold, text) = of(&Run {
+            head: head.clone(),
+            questions,
+        });
+        let threshold = threshold.expect("a threshold");
+        assert_eq!(
+            (threshold.questions, threshold.reranker.as_str()),
+            (40, "local")
+        );
+        insta::assert_snapshot!(text);
+        let (none, text) = of(&Run {
+            head,
+            questions: vec![question("answerable", "nl", 0.9)],
+        });
+        assert!(none.is_none() && text.contains("no threshold:"), "{text}");
+    }
+}
