@@ -2,10 +2,9 @@
 
 use adapters::postgres::retrieve::all_chunks;
 use anyhow::{Context as _, bail};
-use app::ask::event::{Event, Sink};
 use app::ask::question::{Ask, Question};
 use app::ask::settle::Payer;
-use app::ask::{ask, inspect};
+use app::ask::{inspect, recorded};
 use app::context::Context;
 use app::suggest::operator;
 use domain::relevance::relevance;
@@ -153,21 +152,8 @@ async fn one(
 
 /// Every event, as it would be on the wire.
 async fn events(ctx: &Context, asked: Ask, payer: Payer) -> anyhow::Result<Vec<(String, Value)>> {
-    let (sink, mut receiver) = Sink::channel(1);
-    let collect = async {
-        let mut events: Vec<Event> = Vec::new();
-        while let Some(event) = receiver.recv().await {
-            events.push(event);
-        }
-        events
-    };
-    let answer = async {
-        let sink = sink;
-        // The reader outlives the answer, so it cannot be closed.
-        let _ = ask(ctx, asked, payer, &sink).await;
-    };
-    let ((), events) = tokio::join!(answer, collect);
-    events
+    recorded(ctx, asked, payer)
+        .await
         .iter()
         .map(|event| {
             // By way of text: a score of 32 bits is to read as it was sent.

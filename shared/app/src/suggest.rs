@@ -20,9 +20,9 @@ use domain::prepared::{Edition, QuestionKey};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::ask::ask;
 use crate::ask::event::{Closed, Done, Event, PreparedEvent, Quota, Sink, Usage};
 use crate::ask::question::{Ask, Question};
+use crate::ask::recorded;
 use crate::ask::settle::Payer;
 use crate::clock;
 use crate::context::Context;
@@ -307,21 +307,7 @@ async fn answered(
         request_id: format!("suggestion-{}", QuestionKey::of(question).id()),
         deadline: ends,
     };
-    let (sink, mut receiver) = Sink::channel(1);
-    let collect = async {
-        let mut events = Vec::new();
-        while let Some(event) = receiver.recv().await {
-            events.push(event);
-        }
-        events
-    };
-    let answer = async {
-        let sink = sink;
-        // The reader outlives the answer, so that it cannot be closed.
-        let _ = ask(ctx, asked, payer, &sink).await;
-    };
-    let ((), events) = tokio::join!(answer, collect);
-    keep(&events)
+    keep(&recorded(ctx, asked, payer).await)
 }
 
 /// Takes from the ledger what one question may cost.

@@ -60,6 +60,24 @@ pub async fn ask(ctx: &Context, ask: Ask, payer: Payer, sink: &Sink) -> Result<(
     }
 }
 
+/// The same for those who keep an answer rather than show it: every event, in order.
+pub async fn recorded(ctx: &Context, question: Ask, payer: Payer) -> Vec<Event> {
+    let (sink, mut receiver) = Sink::channel(1);
+    let record = async {
+        let mut events = Vec::new();
+        while let Some(event) = receiver.recv().await {
+            events.push(event);
+        }
+        events
+    };
+    let answer = async {
+        let sink = sink;
+        // The reader outlives the answer, so that it cannot be closed.
+        let _ = ask(ctx, question, payer, &sink).await;
+    };
+    tokio::join!(answer, record).1
+}
+
 /// Answers until the deadline; a panic is a failure like others, whose charge is given back.
 async fn in_time(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Done, Stopped> {
     let answered = AssertUnwindSafe(timeout_at(ask.deadline, answer(ctx, ask, run)));
