@@ -15,7 +15,6 @@ use std::time::Duration;
 
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{Credentials, Region};
-use aws_sdk_dynamodb::error::DisplayErrorContext;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
 };
@@ -57,8 +56,20 @@ where
     E: std::error::Error + 'static,
 {
     fn from(error: aws_sdk_dynamodb::error::SdkError<E>) -> Self {
-        Self::Unavailable(DisplayErrorContext(error).to_string())
+        Self::Unavailable(cause(&error))
     }
+}
+
+/// An error and what caused it, in words alone: the SDK's own rendering adds the items that a failed condition met, and
+/// those hold keys that stand for visitors.
+fn cause(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        words += &format!(": {cause}");
+        next = cause.source();
+    }
+    words
 }
 
 /// DynamoDB answers in milliseconds or not at all; a request waits for it.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::config::retry::RetryConfig;
-use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, CancellationReason, KeysAndAttributes, Put,
@@ -25,7 +25,7 @@ use thiserror::Error;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::item::{Item, count, difference, item, key, number, text, words};
-use super::{DynamoError, PK, SK, TTL, Table};
+use super::{DynamoError, PK, SK, TTL, Table, cause};
 
 /// How long a charge or its closing may take, tries and pauses and all: a visitor waits for it.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -320,7 +320,7 @@ impl Quota {
             .await;
         match sent {
             Ok(_) => (Reply::Written, String::new()),
-            Err(error) => (reply(&error), DisplayErrorContext(&error).to_string()),
+            Err(error) => (reply(&error), cause(&error)),
         }
     }
 

@@ -81,6 +81,7 @@ pub(super) async fn generate(
                 json: false,
             };
             let deadline = ask.deadline.checked_sub(ENDING).unwrap_or(ask.deadline);
+            run.calls();
             match model.start(&request, deadline).await {
                 Ok(stream) => {
                     run.began_writing();

@@ -161,6 +161,7 @@ async fn by_model(
         .collect();
     // An answer without it is better than none: most of the time is the generator's.
     let deadline = ask.deadline.min(Instant::now() + RERANK_TIME);
+    run.calls();
     let reranked = match reranker
         .rerank(ask.question.as_str(), &passages, deadline)
         .await

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use adapters::model::{Spent, TokenUsage};
-use adapters::provider::ProviderError;
+use adapters::provider::{Phase, ProviderError};
 use domain::cost::{Cost, Money, Usage, cost};
 use domain::quota::{Ending, Outcome};
 use tokio::time::Instant;
@@ -28,6 +28,8 @@ pub(super) struct Run<'a> {
     writing: bool,
     usage: Usage,
     cost: Cost,
+    calling: bool,
+    uncounted: bool,
 }
 
 impl<'a> Run<'a> {
@@ -42,6 +44,8 @@ impl<'a> Run<'a> {
             writing: false,
             usage: Usage::default(),
             cost: Cost::default(),
+            calling: false,
+            uncounted: false,
         }
     }
 
@@ -105,14 +109,16 @@ impl<'a> Run<'a> {
         Ending {
             outcome,
             first_word: self.writing,
-            paid: self.usage != Usage::default(),
+            paid: self.usage != Usage::default() || self.calling || self.uncounted,
             without_model: self.degraded.contains(&"generator"),
         }
     }
 
-    /// What it cost so far; `None` when a model's price is not known.
+    /// What it cost; `None` when a model's price is not known, or when a call was left before it said what it used.
     pub(super) fn cost(&self) -> Option<Money> {
-        self.cost.known()
+        self.cost
+            .known()
+            .filter(|_| !self.calling && !self.uncounted)
     }
 
     /// Citations and sentences that did not hold, by reason.
@@ -134,8 +140,14 @@ impl<'a> Run<'a> {
         );
     }
 
+    /// Notes that a call is under way whose cost is known at its end alone.
+    pub(super) fn calls(&mut self) {
+        self.calling = true;
+    }
+
     /// Counts what a model was used for.
     pub(super) fn spent(&mut self, ctx: &Context, model: &str, usage: Usage) {
+        self.calling = false;
         self.cost = std::mem::take(&mut self.cost) + cost(&ctx.prices, model, &usage);
         self.usage = self.usage + usage;
     }
@@ -151,8 +163,13 @@ impl<'a> Run<'a> {
 
     /// Counts a call that gave nothing but is paid for all the same, where the provider said so.
     pub(super) fn spent_on_failure(&mut self, ctx: &Context, model: &str, error: &ProviderError) {
-        if let Some(counted) = error.usage() {
-            self.spent(ctx, model, chat_usage(counted));
+        self.calling = false;
+        match (error.usage(), error) {
+            (Some(counted), _) => self.spent(ctx, model, chat_usage(counted)),
+            (None, ProviderError::Timeout(Phase::Connect)) => {}
+            // The provider may have read and written all the same.
+            (None, ProviderError::Timeout(_)) => self.uncounted = true,
+            (None, _) => {}
         }
     }
 

@@ -478,6 +478,27 @@ async fn a_budget_lets_in_what_it_can_pay_for_and_counts_what_was_spent() {
 }
 
 #[tokio::test]
+async fn a_visitor_who_leaves_a_model_writing_is_reckoned_at_the_worst() {
+    let corpus = corpus().await;
+    let prices = std::env::temp_dir().join(format!("sourced-left-{}.toml", std::process::id()));
+    std::fs::write(&prices, "[models.scripted]\ninput = 1.0\noutput = 2.0\n").unwrap();
+    let endless = Reply::sse((0..2_000).map(|_| openai::chunk(&format!("{TRUE_SENTENCE} "))));
+    let provider = ScriptedProvider::start(vec![endless.every(Duration::from_millis(20))]).await;
+    let settings = [
+        ("PRICES_FILE", prices.to_str().unwrap()),
+        ("DAILY_BUDGET_USD", "0.0220"),
+    ];
+    let ctx = writing(&corpus, &provider.base_url(), &settings).await;
+    let left = account(&ctx, asked(QUESTION), Some(8)).await;
+    assert!(left.left && left.record.cost.is_none(), "{:?}", left.record);
+    let question = asked(QUESTION).question;
+    let next = admit(&ctx, Address::Unknown, &question, "r-2")
+        .await
+        .unwrap_err();
+    assert_eq!(next.code(), "budget", "what was under way was given back");
+}
+
+#[tokio::test]
 async fn an_ingest_stops_at_the_ceiling_and_goes_on_another_day() {
     let corpus = TestCorpus::new(&[crate::ask::NOTICE, crate::ask::EXPENSES]).await;
     let mut ctx = corpus.context(Arc::new(model())).await;

@@ -125,7 +125,13 @@ fn lost() -> ConnectorError {
 fn refused(kind: &str, reasons: &[&str]) -> HttpResponse {
     let reasons: Vec<String> = reasons
         .iter()
-        .map(|code| format!(r#"{{"Code":"{code}"}}"#))
+        .map(|code| match *code {
+            // As the service does where the old item is asked for.
+            "ConditionalCheckFailed" => {
+                format!(r#"{{"Code":"{code}","Item":{{"pk":{{"S":"visitor#planted-key"}}}}}}"#)
+            }
+            _ => format!(r#"{{"Code":"{code}"}}"#),
+        })
         .collect();
     let body = format!(
         r#"{{"__type":"com.amazonaws.dynamodb.v20120810#{kind}","Message":"","CancellationReasons":[{}]}}"#,

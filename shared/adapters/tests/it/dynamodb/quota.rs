@@ -208,7 +208,7 @@ async fn c201_contention_without_end_is_unavailable() {
     let counted = counting(LIMITS).await;
     let conflict = Fault::Refused(
         "TransactionCanceledException",
-        &["TransactionConflict", "None", "None"],
+        &["ConditionalCheckFailed", "TransactionConflict", "None"],
     );
     counted.faults.next(vec![conflict; 100]);
     let begun = Instant::now();
@@ -218,6 +218,9 @@ async fn c201_contention_without_end_is_unavailable() {
         "{refused:?}"
     );
     assert!(begun.elapsed() < Duration::from_secs(5));
+    // The items that conditions met hold keys of visitors, and errors are logged.
+    let told = format!("{refused:?}");
+    assert!(!told.contains("planted-key"), "{told}");
 }
 
 #[tokio::test]
