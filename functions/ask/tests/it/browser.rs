@@ -22,6 +22,9 @@ const SCROLLING: Duration = Duration::from_secs(5);
 /// How often a page is opened at its words.
 const TRIES: usize = 4;
 
+/// How often a driver is started until it has a port.
+const STARTS: usize = 5;
+
 pub(crate) struct Browser {
     pub(crate) client: Client,
     _driver: Child,
@@ -29,24 +32,7 @@ pub(crate) struct Browser {
 
 impl Browser {
     pub(crate) async fn open() -> Self {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("chromedriver: apt-get install chromium chromium-driver");
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = loop {
-            let line = lines
-                .next_line()
-                .await
-                .unwrap()
-                .expect("the driver names its port");
-            if let Some((_, port)) = line.split_once("successfully on port ") {
-                break port.trim_end_matches('.').to_owned();
-            }
-        };
+        let (driver, port) = driver().await;
         let arguments = [
             "--headless",
             "--no-sandbox",
@@ -111,6 +97,28 @@ impl Browser {
         self.client.goto("about:blank").await.unwrap();
         self.client.goto(url).await.unwrap();
     }
+}
+
+/// A driver and its port. It takes any free port of 127.0.0.1 and then wants the same one of ::1, where another program
+/// may have it; it ends then, and the next try gets another port.
+async fn driver() -> (Child, String) {
+    for _ in 0..STARTS {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("chromedriver: apt-get install chromium chromium-driver");
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            if let Some((_, port)) = line.split_once("successfully on port ") {
+                return (driver, port.trim_end_matches('.').to_owned());
+            }
+            eprintln!("chromedriver: {line}");
+        }
+    }
+    panic!("chromedriver named no port in {STARTS} starts");
 }
 
 #[tokio::test]
