@@ -83,6 +83,8 @@ async function start(question) {
   } catch (error) {
     if (controller.signal.aborted) return;
     answer.fail(error instanceof AskFailure ? error : new AskFailure("unreadable"));
+    // At a limit, or while only what is prepared is served, these still are answered.
+    byId("suggestions").hidden = !byId("suggestions-list").hasChildNodes();
     if (!(error instanceof AskFailure)) console.error(error);
   }
   finish(mine);
