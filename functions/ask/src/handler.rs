@@ -1,7 +1,8 @@
 //! Answers one request: route it, read it, respond. The only function outside callers need is [`handle`].
 //!
-//! Every failure is an [`ApiError`] that is logged here, once, and every response leaves through [`respond::finish`]. What
-//! needs the corpus asks the context for it, so a preflight, a page or a refused question touches nothing.
+//! Every failure is an [`ApiError`] that is logged here, once, and every response leaves through [`respond::finish`]. A
+//! preflight and the page touch nothing; everything else reads items in DynamoDB; Postgres is reached by a question that was
+//! let in and by a stored document, and by nothing else.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -99,6 +100,7 @@ async fn respond(
     request: &Received,
     route: Route,
 ) -> Result<Responded, ApiError> {
+    let answering = request.answering(context, route.name());
     Ok(Responded::Whole(match route {
         Route::Asset(asset) => asset.respond(request.header(header::IF_NONE_MATCH)),
         Route::Moved(to) => respond::moved(&to),
@@ -108,16 +110,25 @@ async fn respond(
         Route::Suggestion(id) => {
             refuse_off(context).await?;
             let prepared = app::suggest::prepared(context, &id).await?;
-            return Ok(Responded::Stream(replay(context, request, prepared)));
+            return Ok(Responded::Stream(replay(context, answering, prepared)));
         }
         Route::Evaluation => respond::json(&serde_json::json!({ "runs": [] })),
-        Route::Ask => return ask(context, request).await.map(Responded::Stream),
+        Route::Ask => {
+            return ask(context, request, answering)
+                .await
+                .map(Responded::Stream);
+        }
     }))
 }
 
 async fn source(context: &Context, id: &str) -> Result<Response<Body>, ApiError> {
-    refuse_off(context).await?;
-    Ok(match context.document(id).await? {
+    match context.mode().await? {
+        Mode::Off => return Err(ApiError::Off),
+        // A document is in Postgres, which sleeps.
+        Mode::ReadOnly => return Err(ApiError::ReadOnly),
+        Mode::Live => {}
+    }
+    Ok(match app::documents::document(context, id).await? {
         Some(document) => respond::html(StatusCode::OK, source_page::render(&document)),
         None => respond::html(StatusCode::NOT_FOUND, source_page::missing(id)),
     })
@@ -137,7 +148,11 @@ async fn refuse_off(context: &Context) -> Result<(), ApiError> {
 }
 
 /// Refuses what costs nothing to refuse, answers what is prepared, lets the rest in and starts the stream.
-async fn ask(context: &Arc<Context>, request: &Received) -> Result<Response<Body>, ApiError> {
+async fn ask(
+    context: &Arc<Context>,
+    request: &Received,
+    answering: Answering,
+) -> Result<Response<Body>, ApiError> {
     let asked = read::asked(request.header(header::CONTENT_TYPE), &request.body)?;
     let mode = context.mode().await?;
     if mode == Mode::Off {
@@ -147,7 +162,7 @@ async fn ask(context: &Arc<Context>, request: &Received) -> Result<Response<Body
         && !asked.draft
         && let Some(prepared) = app::suggest::recall(context, &asked.question).await?
     {
-        return Ok(replay(context, request, prepared));
+        return Ok(replay(context, answering, prepared));
     }
     if mode == Mode::ReadOnly {
         return Err(ApiError::ReadOnly);
@@ -155,7 +170,6 @@ async fn ask(context: &Arc<Context>, request: &Received) -> Result<Response<Body
     // Without a corpus there is nothing to stream, and a status code still can say so.
     context.corpus().await?;
     let payer = app::admit::admit(context, request.address, &asked.question, &request.id).await?;
-    let answering = request.answering(context);
     let deadline = answering.deadline;
     let ask = Ask {
         question: asked.question,
@@ -172,10 +186,9 @@ async fn ask(context: &Arc<Context>, request: &Received) -> Result<Response<Body
 }
 
 /// Streams a prepared answer.
-fn replay(context: &Arc<Context>, request: &Received, prepared: Arc<Prepared>) -> Response<Body> {
-    let answering = request.answering(context);
-    let (context, id) = (Arc::clone(context), request.id.clone());
-    let started = request.started;
+fn replay(context: &Arc<Context>, answering: Answering, prepared: Arc<Prepared>) -> Response<Body> {
+    let (context, id) = (Arc::clone(context), answering.request_id.clone());
+    let started = answering.started;
     respond::events(stream::events(answering, move |sink| async move {
         app::suggest::replay(&context, &prepared, &id, started, &sink).await
     }))
@@ -237,10 +250,11 @@ impl Received {
     }
 
     /// What a stream that answers it needs to know.
-    fn answering(&self, context: &Context) -> Answering {
+    fn answering(&self, context: &Context, route: &'static str) -> Answering {
         let configured = context.config.http.public_url.clone();
         Answering {
             request_id: self.id.clone(),
+            route,
             deadline: self.stream_deadline(),
             started: self.started,
             root: configured.or_else(|| self.root.clone()),

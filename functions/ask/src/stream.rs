@@ -1,8 +1,9 @@
 //! Turns one answer into a body of server-sent events that ends by itself, whatever happens while it is made.
 //!
 //! The work lives inside the body and goes on while somebody reads. When the visitor leaves, it is told so by its sink and
-//! finishes beside the runtime what must not be left open, which is the question's charge. The last event is exactly one `done` or `error`: a panic, a deadline and an answer that
-//! forgot its end become an `error` here. The events themselves are `app::ask::event`.
+//! finishes beside the runtime what must not be left open, which is the question's charge. The last event is exactly one
+//! `done` or `error`: a panic, a deadline and an answer that forgot its end become an `error` here. The events themselves
+//! are `app::ask::event`.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -30,6 +31,8 @@ const EVENTS_WAITING: usize = 1;
 pub(crate) struct Answering {
     /// Lambda's request id.
     pub(crate) request_id: String,
+    /// The route's name, for the request's summary.
+    pub(crate) route: &'static str,
     /// When the stream must have ended.
     pub(crate) deadline: Instant,
     /// When the request came.
@@ -169,7 +172,7 @@ impl Drop for EventBody {
         }
         tracing::info!(
             request.id = self.answering.request_id,
-            request.route = "api/ask",
+            request.route = self.answering.route,
             response.status = 200,
             answer.outcome = self.last.unwrap_or("left"),
             events.n = self.sent,
@@ -255,6 +258,7 @@ mod tests {
         let started = Instant::now();
         Answering {
             request_id: "r-1".into(),
+            route: "api/ask",
             deadline: started + Duration::from_secs(10),
             started,
             root: None,

@@ -2,9 +2,9 @@
 
 use adapters::postgres::retrieve::all_chunks;
 use anyhow::{Context as _, bail};
+use app::ask::event::Event;
 use app::ask::question::{Ask, Question};
-use app::ask::settle::Payer;
-use app::ask::{inspect, recorded};
+use app::ask::{Found, Recorded, recorded};
 use app::context::Context;
 use app::suggest::operator;
 use domain::relevance::relevance;
@@ -119,11 +119,19 @@ async fn one(
         request_id: row.id.clone(),
         deadline: Instant::now() + PATIENCE,
     };
-    let ranked = inspect(ctx, &asked).await.with_context(|| row.id.clone())?;
+    let payer = operator(ctx).await.with_context(|| row.id.clone())?;
+    let Recorded { events, found } = recorded(ctx, asked, payer).await;
+    let events = on_the_wire(&events)?;
+    if let Some((_, error)) = events.iter().find(|(name, _)| name == "error") {
+        bail!("{}: the answer ended with {}", row.id, error["code"]);
+    }
+    let Found {
+        arms,
+        passages: reranked,
+        signals,
+    } = found.with_context(|| format!("{}: nothing was searched", row.id))?;
     let gold: Vec<String> = row.gold.iter().map(|gold| fold(&gold.quote)).collect();
     let holders = passages.holders(&gold);
-    let reranked: Vec<i64> = ranked.passages.iter().map(|p| p.evidence.chunk).collect();
-    let arms = &ranked.arms;
     let gold_at = [&arms.vector, &arms.keyword, &arms.fused, &reranked].map(|order| {
         let places = order.iter().enumerate();
         places
@@ -131,19 +139,14 @@ async fn one(
             .map(|(n, _)| n + 1)
             .collect()
     });
-    let payer = operator(ctx).await.with_context(|| row.id.clone())?;
-    let events = events(ctx, asked, payer).await?;
-    if let Some((_, error)) = events.iter().find(|(name, _)| name == "error") {
-        bail!("{}: the answer ended with {}", row.id, error["code"]);
-    }
     Ok(Asked {
         gold_at,
         gold_passages: holders.len(),
-        relevance: relevance(ranked.signals),
+        relevance: relevance(signals),
         signals: Signals {
-            best_sentences: ranked.signals.best_sentences,
-            unknown_share: ranked.signals.unknown_share,
-            unknown_name: ranked.signals.unknown_name,
+            best_sentences: signals.best_sentences,
+            unknown_share: signals.unknown_share,
+            unknown_name: signals.unknown_name,
         },
         events,
         row,
@@ -151,9 +154,8 @@ async fn one(
 }
 
 /// Every event, as it would be on the wire.
-async fn events(ctx: &Context, asked: Ask, payer: Payer) -> anyhow::Result<Vec<(String, Value)>> {
-    recorded(ctx, asked, payer)
-        .await
+fn on_the_wire(events: &[Event]) -> anyhow::Result<Vec<(String, Value)>> {
+    events
         .iter()
         .map(|event| {
             // By way of text: a score of 32 bits is to read as it was sent.

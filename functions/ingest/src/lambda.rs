@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::{Run, configuration, run};
+use crate::{Run, configuration, housekeeping, run};
 
 /// Kept free before the time-out for storing and switching, which no deadline interrupts.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -23,6 +23,16 @@ const MARGIN: Duration = Duration::from_secs(60);
 struct Request {
     /// A name or a path; the configured corpus otherwise.
     manifest: Option<String>,
+    /// What to do instead of building a version.
+    task: Option<Task>,
+}
+
+/// What a schedule of its own may do.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Task {
+    /// Close the charges that dead handlers left open.
+    Sweep,
 }
 
 /// Serves invocations until the process is ended.
@@ -54,10 +64,17 @@ async fn answer(config: &Config, event: LambdaEvent<Value>) -> anyhow::Result<Va
         .duration_since(SystemTime::now())
         .ok()
         .map(|left| Instant::now() + left.saturating_sub(MARGIN));
-    let Run { report, notes } = run(config, request.manifest.as_deref(), deadline).await?;
+    let Run { report, notes } = match request.task {
+        Some(Task::Sweep) => {
+            let note = housekeeping::sweep(&config.limits).await;
+            return Ok(json!({ "note": note }));
+        }
+        None => run(config, request.manifest.as_deref(), deadline).await,
+    };
     for note in &notes {
         tracing::info!("{note}");
     }
+    let report = report?;
     tracing::info!(
         corpus.version = report.version,
         pages.n = report.pages,

@@ -51,28 +51,27 @@ pub async fn start(arguments: impl Iterator<Item = String>) -> ExitCode {
 /// A run: what was built, and what was done beside it.
 #[derive(Debug)]
 pub struct Run {
-    /// The new version, or why there is none.
-    pub report: Report,
+    /// The new version, or why there is none: configuration, manifest, or the pipeline's own reason. The version that answered
+    /// before answers on.
+    pub report: anyhow::Result<Report>,
     /// What else there is to say, a line each.
     pub notes: Vec<String>,
 }
 
-/// Brings the corpus that `manifest` names (else `CORPUS`) up to date, as far as `deadline` lets it; then prepares the answers to
-/// its suggested questions and closes the charges of dead processes.
-///
-/// # Errors
-/// Configuration, manifest, or the pipeline's own; the version that answered before answers on. What is done beside it does
+/// Closes the charges of dead processes, whatever comes after; then brings the corpus that `manifest` names (else `CORPUS`)
+/// up to date, as far as `deadline` lets it, and prepares the answers to its suggested questions. What is done beside it does
 /// not fail a run.
-pub async fn run(
-    config: &Config,
-    manifest: Option<&str>,
-    deadline: Option<Instant>,
-) -> anyhow::Result<Run> {
-    let manifest = wire::manifest(manifest.unwrap_or(&config.corpus))?;
-    let ctx = wire::context(config).await?;
-    let report = app::ingest::ingest(&ctx, &manifest, deadline).await?;
-    let notes = housekeeping::keep_house(config, &manifest, &ctx, &report, deadline).await;
-    Ok(Run { report, notes })
+pub async fn run(config: &Config, manifest: Option<&str>, deadline: Option<Instant>) -> Run {
+    let mut notes = Vec::from_iter(housekeeping::sweep(&config.limits).await);
+    let report = async {
+        let manifest = wire::manifest(manifest.unwrap_or(&config.corpus))?;
+        let ctx = wire::context(config).await?;
+        let report = app::ingest::ingest(&ctx, &manifest, deadline).await?;
+        notes.extend(housekeeping::prepare(config, &manifest, &ctx, &report, deadline).await);
+        anyhow::Ok(report)
+    };
+    let report = report.await;
+    Run { report, notes }
 }
 
 async fn execute(command: Command) -> anyhow::Result<u8> {
@@ -97,10 +96,11 @@ async fn execute(command: Command) -> anyhow::Result<u8> {
         Command::Ingest { manifest, time } => {
             let config = configuration()?;
             let deadline = time.map(|time| Instant::now() + time);
-            let Run { report, notes } = run(&config, manifest.as_deref(), deadline).await?;
+            let Run { report, notes } = run(&config, manifest.as_deref(), deadline).await;
             for note in notes {
                 say(&mut out, &note);
             }
+            let report = report?;
             say(&mut out, &report.to_string());
             Ok(report.exit_code())
         }

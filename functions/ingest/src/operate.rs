@@ -31,8 +31,9 @@ pub(crate) async fn mode(limits: &LimitsConfig, mode: Option<Mode>) -> anyhow::R
 pub(crate) async fn usage(limits: &LimitsConfig, day: Option<Day>) -> anyhow::Result<String> {
     let table = wire::table(limits).await?;
     let day = day.unwrap_or_else(clock::today);
-    let records = records(&table, day, clock::now_s()).await?;
-    let refusals = refusals(&table, day).await?;
+    let now_s = clock::now_s();
+    let records = records(&table, day, now_s).await?;
+    let refusals = refusals(&table, day, now_s).await?;
     let summary = Summary::of(day, &records, refusals).to_string();
     Ok(summary.trim_end().to_owned())
 }

@@ -22,7 +22,8 @@ use crate::error::{ApiError, DailyLimit, LimitOf};
 /// Charges the visitor at `address` for `question`.
 ///
 /// # Errors
-/// [`ApiError::DailyLimit`], or [`ApiError::Unavailable`] when the counters cannot be used.
+/// [`ApiError::DailyLimit`]; [`ApiError::Busy`] when answers under way hold the rest of the money; [`ApiError::Unavailable`]
+/// when the counters cannot be used.
 pub async fn admit(
     ctx: &Context,
     address: Address,
@@ -41,12 +42,14 @@ pub async fn admit(
         }))),
         Err(QuotaError::Limit(refusal)) => {
             ctx.tally.note(ctx, day, refusal, now_s).await;
+            let of = match refusal {
+                Refusal::Visitor => LimitOf::Visitor,
+                Refusal::Global => LimitOf::Everybody,
+                Refusal::Budget => LimitOf::Money,
+                Refusal::Reserved => return Err(ApiError::Busy),
+            };
             Err(ApiError::DailyLimit(DailyLimit {
-                of: match refusal {
-                    Refusal::Visitor => LimitOf::Visitor,
-                    Refusal::Global => LimitOf::Everybody,
-                    Refusal::Budget => LimitOf::Money,
-                },
+                of,
                 resets_at: day.resets_at(),
                 retry_after_s: day.seconds_left(now_s),
             }))
@@ -62,10 +65,9 @@ pub async fn admit(
 /// # Errors
 /// [`ApiError::Unavailable`] when the counters cannot be read.
 pub async fn remaining(ctx: &Context, address: Address) -> Result<Quota, ApiError> {
-    let now_s = clock::now_s();
-    let day = Day::at(now_s);
+    let day = clock::today();
     let account: Account = hash_key(ctx)?.account(day, address);
-    let left = ctx.quota.remaining(&account, now_s).await;
+    let left = ctx.quota.remaining(&account, day).await;
     let left = left.map_err(|error| {
         ApiError::Unavailable(anyhow::Error::from(error).context("read what is left"))
     })?;
@@ -113,6 +115,7 @@ impl Tally {
             Refusal::Visitor => "visitor",
             Refusal::Global => "global",
             Refusal::Budget => "budget",
+            Refusal::Reserved => "reserved",
         };
         // What is left of yesterday is counted today rather than lost.
         *kept.refusals.entry(name).or_default() += 1;

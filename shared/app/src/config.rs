@@ -190,15 +190,15 @@ pub struct LimitsConfig {
     /// `GLOBAL_DAILY_LIMIT`: questions all visitors together may ask a day.
     pub global_questions_per_day: u64,
     /// `DAILY_BUDGET_USD`: what a day's answers may cost; unset is no money limit.
-    pub daily_budget_usd: Option<f64>,
+    pub daily_budget: Option<Money>,
     /// `BATCH_DAILY_BUDGET_USD`: what a day's ingest, evaluation and prepared answers may cost; unset is no money limit.
-    pub batch_daily_budget_usd: Option<f64>,
+    pub batch_daily_budget: Option<Money>,
     /// `USAGE_TABLE`: the DynamoDB table of the corpus item, counters and records.
     pub usage_table: String,
     /// `AWS_ENDPOINT_URL_DYNAMODB`: where DynamoDB is when it is not AWS's own, as the local emulator.
     pub dynamodb_endpoint: Option<String>,
     /// `HASH_SECRET`: keys the hash that stands for a visitor.
-    pub hash_secret: Option<Secret>,
+    pub hash_key: Option<HashKey>,
     /// `TRUSTED_HOPS`: how many proxies of our own stand before the service.
     pub trusted_hops: u8,
     /// `RECORD_DAYS`: how long a request's record is kept.
@@ -323,7 +323,7 @@ impl Config {
     /// # Errors
     /// `HASH_SECRET` is missing.
     pub fn for_visitors(self) -> Result<Self, ConfigError> {
-        match self.limits.hash_secret {
+        match self.limits.hash_key {
             Some(_) => Ok(self),
             None => Err(ConfigError::Missing {
                 variable: "HASH_SECRET",
@@ -579,9 +579,8 @@ fn remote_embedder(variables: &Variables, server: Server) -> Result<Embedder, Co
 const DOLLARS: &str = "an amount of US dollars, such as 2.50";
 const SECRET: &str = "at least 16 characters";
 
-fn dollars(value: &str) -> Option<f64> {
-    let usd = value.parse().ok()?;
-    Money::from_usd(usd).map(|_| usd)
+fn dollars(value: &str) -> Option<Money> {
+    Money::from_usd(value.parse().ok()?)
 }
 
 impl LimitsConfig {
@@ -603,8 +602,8 @@ impl LimitsConfig {
             global_questions_per_day: variables
                 .parse("GLOBAL_DAILY_LIMIT", questions, number)?
                 .unwrap_or(500),
-            daily_budget_usd: variables.parse("DAILY_BUDGET_USD", DOLLARS, dollars)?,
-            batch_daily_budget_usd: variables.parse("BATCH_DAILY_BUDGET_USD", DOLLARS, dollars)?,
+            daily_budget: variables.parse("DAILY_BUDGET_USD", DOLLARS, dollars)?,
+            batch_daily_budget: variables.parse("BATCH_DAILY_BUDGET_USD", DOLLARS, dollars)?,
             usage_table: variables
                 .parse(
                     "USAGE_TABLE",
@@ -617,8 +616,9 @@ impl LimitsConfig {
                 "an http:// or https:// URL",
                 http_url,
             )?,
-            hash_secret: variables
-                .secret("HASH_SECRET", SECRET, |value| HashKey::new(value).is_some())?,
+            hash_key: variables
+                .secret("HASH_SECRET", SECRET, |value| HashKey::new(value).is_some())?
+                .and_then(|secret| HashKey::new(secret.expose())),
             trusted_hops: variables
                 .parse("TRUSTED_HOPS", "a number from 0 to 10", |value| {
                     number(value).filter(|hops| *hops <= 10)
@@ -887,7 +887,7 @@ mod tests {
         assert_eq!(config.limits.visitor_questions_per_day, 20);
         assert_eq!(config.limits.global_questions_per_day, 500);
         assert_eq!(config.limits.record_days, 30);
-        assert_eq!(config.limits.daily_budget_usd, None);
+        assert_eq!(config.limits.daily_budget, None);
         assert_eq!(config.http.port, 9000);
         assert_eq!(config.limits.mode, None);
         assert_eq!(

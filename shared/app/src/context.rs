@@ -1,7 +1,8 @@
 //! The composition root: what the pipelines share, made once at start.
 //!
-//! Starting reaches nothing but the model's files: Postgres is dialled by the first question that needs it, and the page,
-//! the status and every refusal get by with the corpus item. No global state: whoever needs a part is handed the context.
+//! Starting reaches nothing but the model's files: Postgres is dialled by the first question that needs it; the page, the
+//! status, prepared answers and every refusal get by with items in DynamoDB. No global state: whoever needs a part is handed
+//! the context.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,7 +17,6 @@ use adapters::dynamodb::quota::Quota;
 use adapters::model::{Embedder, Reranker};
 use adapters::postgres::Client;
 use adapters::postgres::connect::{ConnectError, DatabaseUrl, connect};
-use adapters::postgres::document::get_document;
 use adapters::postgres::retrieve;
 use adapters::provider::{
     ApiKey, BaseUrl, BatchLimits, ChatModel, ChatReranker, CohereReranker, OpenAiEmbedder,
@@ -24,18 +24,20 @@ use adapters::provider::{
 };
 use anyhow::{Context as _, anyhow};
 use domain::cost::{Money, Prices};
-use domain::document::Document;
 use domain::mode::Mode;
 use domain::prepared::Edition;
 use domain::quota::{Day, Limits};
 use domain::visitor::HashKey;
-use tokio::time::Instant;
 
 use crate::admit::Tally;
+use crate::ask::ANSWERS_VERSION;
+use crate::ask::judge::Thresholds;
 use crate::ask::prompt::PROMPT_VERSION;
-use crate::ask::thresholds::Thresholds;
-use crate::ask::worst_case::worst_case;
+use crate::ask::thresholds;
+use crate::ask::worst_case::{unpriced, worst_case};
+use crate::cache::Cache;
 use crate::config::{self, Config, Generator, LimitsConfig, ModelsConfig, RemoteModel, Server};
+use crate::documents::Documents;
 use crate::error::ApiError;
 use crate::suggest::Shelf;
 
@@ -78,10 +80,12 @@ pub struct Context {
     /// Questions that were kept out and not written down yet.
     pub(crate) tally: Tally,
     database: Database,
-    mode: Mutex<Option<(Instant, Mode)>>,
-    corpus: Mutex<Option<(Instant, Arc<Corpus>)>>,
+    mode: Cache<Option<Mode>>,
+    corpus: Cache<Arc<Corpus>>,
     /// The suggested questions and their answers.
     pub(crate) shelf: Shelf,
+    /// The stored documents that were read.
+    pub(crate) documents: Documents,
     words: Mutex<Option<(i64, Words)>>,
 }
 
@@ -127,22 +131,20 @@ impl Context {
             },
             quota: Quota::new(table.clone(), daily_limits(limits)),
             ledger: ledger(limits, table.clone()),
-            hash_key: limits
-                .hash_secret
-                .as_ref()
-                .and_then(|secret| HashKey::new(secret.expose())),
+            hash_key: limits.hash_key.clone(),
             worst_case: worst_case(&config.models, &prices),
             calibrated: calibrated(&config, &*embedder)?,
             prices,
             table,
             tally: Tally::default(),
-            mode: Mutex::new(None),
+            mode: Cache::default(),
             database: Database {
                 url,
                 open: tokio::sync::Mutex::new(None),
             },
-            corpus: Mutex::new(None),
+            corpus: Cache::default(),
             shelf: Shelf::default(),
+            documents: Documents::default(),
             words: Mutex::new(None),
             config,
             embedder,
@@ -157,29 +159,13 @@ impl Context {
         if let Some(forced) = self.config.limits.mode {
             return Ok(forced);
         }
-        let known = *self.mode.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((read, mode)) = known
-            && read.elapsed() < MODE_AGE
-        {
-            return Ok(mode);
-        }
-        match get_mode(&self.table).await {
-            Ok(stored) => {
-                let mode = stored.unwrap_or(Mode::Live);
-                *self.mode.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some((Instant::now(), mode));
-                Ok(mode)
-            }
-            Err(error) => match known {
-                Some((_, mode)) => {
-                    tracing::warn!("the mode cannot be read, the last one stays: {error}");
-                    Ok(mode)
-                }
-                None => Err(ApiError::Unavailable(
-                    anyhow::Error::from(error).context("read the mode"),
-                )),
-            },
-        }
+        self.mode
+            .get("the mode", MODE_AGE, get_mode(&self.table))
+            .await
+            .map(|stored| stored.unwrap_or(Mode::Live))
+            .map_err(|error| {
+                ApiError::Unavailable(anyhow::Error::from(error).context("read the mode"))
+            })
     }
 
     /// When what is recorded of a day is to be gone, in seconds since 1970.
@@ -191,13 +177,15 @@ impl Context {
     #[must_use]
     pub fn edition(&self, corpus: &Corpus) -> Edition {
         let models = &self.config.models;
+        let thresholds = Thresholds::of(self);
         let writer = [
+            format!("answers {ANSWERS_VERSION}"),
             format!("rules {PROMPT_VERSION}"),
             format!("embedder {}", corpus.embedding_model),
             format!("reranker {}", models.reranker.name()),
             format!("generator {}", models.generator.name()),
             format!("models {}", models.remote_models().join(",")),
-            format!("threshold {:?}", models.relevance_threshold),
+            format!("relevance {} {}", thresholds.sentences, thresholds.reranker),
         ];
         Edition {
             corpus: corpus.name.clone(),
@@ -211,39 +199,19 @@ impl Context {
     /// # Errors
     /// [`ApiError::Unavailable`] when none was ever ingested, or the item cannot be read and no older copy is at hand.
     pub async fn corpus(&self) -> Result<Arc<Corpus>, ApiError> {
-        let known = self
-            .corpus
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        if let Some((read, corpus)) = &known
-            && read.elapsed() < CORPUS_AGE
-        {
-            return Ok(Arc::clone(corpus));
-        }
-        match get_corpus(&self.table, &self.config.corpus).await {
-            Ok(Some(corpus)) => {
-                let corpus = Arc::new(corpus);
-                *self.corpus.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some((Instant::now(), Arc::clone(&corpus)));
-                Ok(corpus)
-            }
-            Ok(None) => Err(ApiError::Unavailable(anyhow!(
-                "no corpus named {} has been ingested: run scripts/ingest",
-                self.config.corpus
-            ))),
-            Err(error) => match known {
-                Some((_, corpus)) => {
-                    tracing::warn!(
-                        "the corpus item cannot be read, an older copy stands in: {error}"
-                    );
-                    Ok(corpus)
-                }
-                None => Err(ApiError::Unavailable(
-                    anyhow::Error::from(error).context("read the corpus item"),
-                )),
-            },
-        }
+        let name = &self.config.corpus;
+        let read = async {
+            get_corpus(&self.table, name)
+                .await?
+                .map(Arc::new)
+                .ok_or_else(|| {
+                    anyhow!("no corpus named {name} has been ingested: run scripts/ingest")
+                })
+        };
+        self.corpus
+            .get("the corpus item", CORPUS_AGE, read)
+            .await
+            .map_err(|error| ApiError::Unavailable(error.context("read the corpus item")))
     }
 
     /// A connection to answer from. Statements of several tasks are pipelined on it, so one is enough; it is dialled when
@@ -279,22 +247,6 @@ impl Context {
         *self.words.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((version, Arc::clone(&words)));
         Ok(words)
-    }
-
-    /// The stored document with this id in the current version.
-    ///
-    /// # Errors
-    /// [`ApiError::Unavailable`] when the database cannot be reached or read.
-    pub async fn document(&self, id: &str) -> Result<Option<Document>, ApiError> {
-        let unavailable =
-            |error: anyhow::Error| ApiError::Unavailable(error.context("read a document"));
-        let client = self
-            .database()
-            .await
-            .map_err(|error| unavailable(error.into()))?;
-        get_document(&client, &self.config.corpus, id)
-            .await
-            .map_err(|error| unavailable(error.into()))
     }
 }
 
@@ -368,7 +320,8 @@ fn provider(server: &Server) -> anyhow::Result<Provider> {
 }
 
 fn calibrated(config: &Config, embedder: &dyn Embedder) -> anyhow::Result<Option<f32>> {
-    let thresholds = Thresholds::built_in().context("read the calibrated thresholds")?;
+    let thresholds =
+        thresholds::Thresholds::built_in().context("read the calibrated thresholds")?;
     let reranker = config.models.reranker.identity();
     let found = thresholds.of(&config.corpus, embedder.model(), &reranker);
     Ok(found.map(|found| found.threshold))
@@ -377,24 +330,23 @@ fn calibrated(config: &Config, embedder: &dyn Embedder) -> anyhow::Result<Option
 /// The operator's ledger in `table`, with the configured ceiling.
 #[must_use]
 pub fn ledger(limits: &LimitsConfig, table: Table) -> Ledger {
-    Ledger::new(
-        table,
-        limits.batch_daily_budget_usd.and_then(Money::from_usd),
-    )
+    Ledger::new(table, limits.batch_daily_budget)
 }
 
-fn daily_limits(limits: &LimitsConfig) -> Limits {
+/// What a day allows.
+#[must_use]
+pub fn daily_limits(limits: &LimitsConfig) -> Limits {
     Limits {
         visitor: limits.visitor_questions_per_day,
         global: limits.global_questions_per_day,
-        budget: limits.daily_budget_usd.and_then(Money::from_usd),
+        budget: limits.daily_budget,
     }
 }
 
 /// The prices that are configured. A limit on money holds only what is priced.
 ///
 /// # Errors
-/// A file that cannot be read, or a budget with a model that has no price.
+/// A file that cannot be read, or a budget with a model that has no price for what it is used for.
 pub fn prices(config: &Config) -> anyhow::Result<Prices> {
     let prices = match &config.models.prices_file {
         None => Prices::default(),
@@ -403,26 +355,17 @@ pub fn prices(config: &Config) -> anyhow::Result<Prices> {
             .and_then(|text| Ok(toml::from_str(&text)?))
             .with_context(|| format!("PRICES_FILE {}", path.display()))?,
     };
-    let unpriced = config
-        .models
-        .remote_models()
-        .into_iter()
-        .find(|model| !prices.knows(model));
-    match unpriced {
-        Some(model) => {
-            let limits = &config.limits;
-            let budgets = [
-                ("DAILY_BUDGET_USD", limits.daily_budget_usd),
-                ("BATCH_DAILY_BUDGET_USD", limits.batch_daily_budget_usd),
-            ];
-            match budgets.iter().find(|(_, budget)| budget.is_some()) {
-                Some((budget, _)) => Err(anyhow!(
-                    "{budget} is set, but PRICES_FILE has no price for {model}: add it, or unset the budget"
-                )),
-                None => Ok(prices),
-            }
-        }
-        None => Ok(prices),
+    let limits = &config.limits;
+    let budgets = [
+        ("DAILY_BUDGET_USD", limits.daily_budget),
+        ("BATCH_DAILY_BUDGET_USD", limits.batch_daily_budget),
+    ];
+    let budget = budgets.iter().find(|(_, budget)| budget.is_some());
+    match (unpriced(&config.models, &prices), budget) {
+        (Some(model), Some((budget, _))) => Err(anyhow!(
+            "{budget} is set, but PRICES_FILE has no price for what {model} is used for: add it, or unset the budget"
+        )),
+        _ => Ok(prices),
     }
 }
 

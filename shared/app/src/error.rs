@@ -40,6 +40,9 @@ pub enum ApiError {
     /// Nothing is answered.
     #[error("off")]
     Off,
+    /// Too much is under way at once; it passes within seconds.
+    #[error("busy")]
+    Busy,
     /// Something the service stands on cannot be reached, or holds no corpus yet.
     #[error("unavailable")]
     Unavailable(#[source] anyhow::Error),
@@ -70,7 +73,11 @@ pub enum LimitOf {
     Money,
 }
 
-/// The wire form: `{"error":{code,message,request_id}}`, and for a daily limit `resets_at` and `retry_after_s`.
+/// Seconds until what is under way has made room.
+const BUSY_S: u64 = 5;
+
+/// The wire form: `{"error":{code,message,request_id}}`, where it is known with `retry_after_s`, and for a daily limit with
+/// `resets_at`.
 #[derive(Debug, Serialize)]
 pub struct ErrorBody<'a> {
     error: ErrorDetail<'a>,
@@ -105,7 +112,7 @@ impl ApiError {
             },
             Self::ReadOnly => "read_only",
             Self::Off => "off",
-            Self::Unavailable(_) => "unavailable",
+            Self::Busy | Self::Unavailable(_) => "unavailable",
             Self::Internal(_) => "internal",
         }
     }
@@ -120,7 +127,7 @@ impl ApiError {
             Self::TooLarge => 413,
             Self::UnsupportedMediaType => 415,
             Self::DailyLimit(_) => 429,
-            Self::ReadOnly | Self::Off | Self::Unavailable(_) => 503,
+            Self::ReadOnly | Self::Off | Self::Busy | Self::Unavailable(_) => 503,
             Self::Internal(_) => 500,
         }
     }
@@ -152,6 +159,9 @@ impl ApiError {
                 "New questions are not answered at the moment. Prepared answers still are."
             }
             Self::Off => "The service is switched off at the moment.",
+            Self::Busy => {
+                "Too many questions are being answered. Please try again in a few seconds."
+            }
             Self::Unavailable(_) => {
                 "The documentation cannot be searched at the moment. Please try again in a minute."
             }
@@ -177,7 +187,11 @@ impl ApiError {
     /// In how many seconds it is worth trying again, where that is known.
     #[must_use]
     pub fn retry_after_s(&self) -> Option<u64> {
-        self.daily_limit().map(|limit| limit.retry_after_s)
+        match self {
+            Self::DailyLimit(limit) => Some(limit.retry_after_s),
+            Self::Busy => Some(BUSY_S),
+            _ => None,
+        }
     }
 
     fn daily_limit(&self) -> Option<&DailyLimit> {

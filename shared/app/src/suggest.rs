@@ -4,18 +4,18 @@
 //! held, nothing done without. Serving one touches no model, no counter and no Postgres, and what was read once stays in the
 //! process.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use adapters::dynamodb::DynamoError;
-use adapters::dynamodb::corpus::Corpus;
+use adapters::dynamodb::corpus::{Corpus, get_corpus};
 use adapters::dynamodb::prepared::{
     Prepared, Suggestion, Suggestions, get_prepared, get_suggestions, publish_suggestions,
     put_prepared,
 };
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use domain::prepared::{Edition, QuestionKey};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -23,7 +23,8 @@ use tokio::time::Instant;
 use crate::ask::event::{Closed, Done, Event, PreparedEvent, Quota, Sink, Usage};
 use crate::ask::question::{Ask, Question};
 use crate::ask::recorded;
-use crate::ask::settle::Payer;
+use crate::ask::settle::{Payer, Taken};
+use crate::cache::Cache;
 use crate::clock;
 use crate::context::Context;
 use crate::error::ApiError;
@@ -33,15 +34,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a list is believed. After an ingest the older one is shown this long at most.
 const LIST_AGE: Duration = Duration::from_secs(30);
 
-/// What a process has read of the suggestions.
+/// What a process has read of the suggestions, for one edition at a time.
 #[derive(Default)]
-pub(crate) struct Shelf(Mutex<Kept>);
+pub(crate) struct Shelf(Mutex<Arc<Kept>>);
 
 #[derive(Default)]
 struct Kept {
     edition: String,
-    list: Option<(Instant, Arc<Suggestions>)>,
-    answers: HashMap<String, Arc<Prepared>>,
+    list: Cache<Arc<Suggestions>>,
+    answers: Mutex<HashMap<String, Arc<Prepared>>>,
 }
 
 /// The suggested questions of the version that answers now.
@@ -119,22 +120,14 @@ const KEPT_EVENTS: [&str; 3] = ["passages", "sentence", "done"];
 
 async fn list(ctx: &Context, corpus: &Corpus) -> Result<Arc<Suggestions>, ApiError> {
     let edition = ctx.edition(corpus);
-    let known = ctx.shelf.list(&edition);
-    if let Some((read, list)) = &known
-        && read.elapsed() < LIST_AGE
-    {
-        return Ok(Arc::clone(list));
-    }
-    match get_suggestions(&ctx.table, &edition).await {
-        Ok(list) => Ok(ctx.shelf.keep_list(&edition, list.unwrap_or_default())),
-        Err(error) => match known {
-            Some((_, list)) => {
-                tracing::warn!("the suggestions cannot be read, older ones stand in: {error}");
-                Ok(list)
-            }
-            None => Err(unavailable(error, "read the suggestions")),
-        },
-    }
+    let read = async {
+        let list = get_suggestions(&ctx.table, &edition).await?;
+        Ok(Arc::new(list.unwrap_or_default()))
+    };
+    let kept = ctx.shelf.of(&edition);
+    let list = kept.list.get("the list of suggestions", LIST_AGE, read);
+    list.await
+        .map_err(|error| unavailable(error, "read the suggestions"))
 }
 
 async fn answer(
@@ -142,12 +135,18 @@ async fn answer(
     edition: &Edition,
     id: &str,
 ) -> Result<Option<Arc<Prepared>>, ApiError> {
-    if let Some(known) = ctx.shelf.answer(edition, id) {
-        return Ok(Some(known));
+    let kept = ctx.shelf.of(edition);
+    if let Some(known) = kept.answers().get(id) {
+        return Ok(Some(Arc::clone(known)));
     }
     let read = get_prepared(&ctx.table, edition, id).await;
     let read = read.map_err(|error| unavailable(error, "read a prepared answer"))?;
-    Ok(read.map(|prepared| ctx.shelf.keep_answer(edition, id, prepared)))
+    Ok(read.map(|prepared| {
+        let prepared = Arc::new(prepared);
+        let mut answers = kept.answers();
+        answers.insert(id.to_owned(), Arc::clone(&prepared));
+        prepared
+    }))
 }
 
 fn unavailable(error: DynamoError, what: &'static str) -> ApiError {
@@ -155,41 +154,23 @@ fn unavailable(error: DynamoError, what: &'static str) -> ApiError {
 }
 
 impl Shelf {
-    fn list(&self, edition: &Edition) -> Option<(Instant, Arc<Suggestions>)> {
-        self.of(edition, |kept| kept.list.clone())
-    }
-
-    fn keep_list(&self, edition: &Edition, list: Suggestions) -> Arc<Suggestions> {
-        let list = Arc::new(list);
-        self.of(edition, |kept| {
-            kept.list = Some((Instant::now(), Arc::clone(&list)));
-        });
-        list
-    }
-
-    fn answer(&self, edition: &Edition, id: &str) -> Option<Arc<Prepared>> {
-        self.of(edition, |kept| kept.answers.get(id).cloned())
-    }
-
-    fn keep_answer(&self, edition: &Edition, id: &str, prepared: Prepared) -> Arc<Prepared> {
-        let prepared = Arc::new(prepared);
-        self.of(edition, |kept| {
-            kept.answers.insert(id.to_owned(), Arc::clone(&prepared));
-        });
-        prepared
-    }
-
     /// What is kept for `edition`; what was kept for another is let go.
-    fn of<T>(&self, edition: &Edition, what: impl FnOnce(&mut Kept) -> T) -> T {
+    fn of(&self, edition: &Edition) -> Arc<Kept> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let id = edition.id();
         if kept.edition != id {
-            *kept = Kept {
+            *kept = Arc::new(Kept {
                 edition: id,
                 ..Kept::default()
-            };
+            });
         }
-        what(&mut kept)
+        Arc::clone(&kept)
+    }
+}
+
+impl Kept {
+    fn answers(&self) -> MutexGuard<'_, HashMap<String, Arc<Prepared>>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -198,7 +179,7 @@ impl Shelf {
 pub struct Preparation {
     /// Answers that are ready, those of an earlier run among them.
     pub ready: usize,
-    /// Questions of the list.
+    /// Questions of the list, each once.
     pub listed: usize,
     /// Each question without a prepared answer, and why.
     pub left_out: Vec<(String, String)>,
@@ -235,8 +216,13 @@ pub async fn prepare(
         listed: questions.len(),
         ..Preparation::default()
     };
+    let mut seen = HashSet::new();
     for question in questions {
         let id = QuestionKey::of(question).id();
+        if !seen.insert(id.clone()) {
+            preparation.listed -= 1;
+            continue;
+        }
         let mut leave_out = |reason: &str| {
             let left = (question.clone(), reason.to_owned());
             preparation.left_out.push(left);
@@ -247,14 +233,8 @@ pub async fn prepare(
             continue;
         }
         if !known.prepared.iter().any(|suggestion| suggestion.id == id) {
-            match answered(ctx, question, deadline).await {
-                Ok(events) => {
-                    let prepared = Prepared {
-                        question: question.clone(),
-                        events,
-                    };
-                    put_prepared(&ctx.table, &edition, &id, &prepared).await?;
-                }
+            match prepare_one(ctx, &edition, &id, question, deadline).await {
+                Ok(()) => {}
                 Err(Unfit::ForNow(reason)) => {
                     leave_out(&reason);
                     continue;
@@ -272,6 +252,11 @@ pub async fn prepare(
         });
     }
     if before.as_ref() != Some(&list) {
+        // Publishing removes what other editions prepared: a run that was overtaken meanwhile leaves the newer one's alone.
+        let now = get_corpus(&ctx.table, &corpus.name).await?;
+        if now.is_none_or(|now| ctx.edition(&now) != edition) {
+            bail!("another version answers since: its own run prepares its answers");
+        }
         publish_suggestions(&ctx.table, &edition, &list).await?;
     }
     preparation.ready = list.prepared.len();
@@ -281,15 +266,34 @@ pub async fn prepare(
 /// Why an answer is not kept.
 #[derive(Debug, PartialEq)]
 enum Unfit {
-    /// Another day it may be.
+    /// It failed, and is asked again by the next run.
     ForNow(String),
-    /// Asked again it would be the same.
+    /// It was answered, and not well enough: an edition asks once.
     AsItIs(&'static str),
+}
+
+/// Asks one question and stores its answer.
+async fn prepare_one(
+    ctx: &Context,
+    edition: &Edition,
+    id: &str,
+    question: &str,
+    deadline: Option<Instant>,
+) -> Result<(), Unfit> {
+    let events = answered(ctx, edition.version, question, deadline).await?;
+    let prepared = Prepared {
+        question: question.to_owned(),
+        events,
+    };
+    put_prepared(&ctx.table, edition, id, &prepared)
+        .await
+        .map_err(|error| Unfit::ForNow(error.to_string()))
 }
 
 /// Asks, and returns the events to be kept.
 async fn answered(
     ctx: &Context,
+    version: i64,
     question: &str,
     deadline: Option<Instant>,
 ) -> Result<String, Unfit> {
@@ -307,7 +311,7 @@ async fn answered(
         request_id: format!("suggestion-{}", QuestionKey::of(question).id()),
         deadline: ends,
     };
-    keep(&recorded(ctx, asked, payer).await)
+    keep(&recorded(ctx, asked, payer).await.events, version)
 }
 
 /// Takes from the ledger what one question may cost.
@@ -315,13 +319,13 @@ async fn answered(
 /// # Errors
 /// When it is not there to be taken.
 pub async fn operator(ctx: &Context) -> anyhow::Result<Payer> {
-    let worst = ctx.worst_case;
-    ctx.ledger.take(clock::today(), worst).await?;
-    Ok(Payer::Operator(worst))
+    let (day, amount) = (clock::today(), ctx.worst_case);
+    ctx.ledger.take(day, amount).await?;
+    Ok(Payer::Operator(Taken { day, amount }))
 }
 
-/// The events of a whole answer, as they are kept.
-fn keep(events: &[Event]) -> Result<String, Unfit> {
+/// The events of a whole answer from this version of the corpus, as they are kept.
+fn keep(events: &[Event], version: i64) -> Result<String, Unfit> {
     let done = match events.last() {
         Some(Event::Done(done)) => done,
         Some(Event::Error(error)) => {
@@ -329,6 +333,9 @@ fn keep(events: &[Event]) -> Result<String, Unfit> {
         }
         _ => return Err(Unfit::ForNow("it did not end".to_owned())),
     };
+    if done.corpus_version != version {
+        return Err(Unfit::ForNow("another version answered".to_owned()));
+    }
     if let Some(part) = done.degraded.first() {
         return Err(Unfit::ForNow(format!("it was answered without the {part}")));
     }
@@ -404,7 +411,7 @@ mod tests {
 
     #[test]
     fn c221_only_whole_answers_are_kept() {
-        let kept = keep(&[sentence(), done(|_| {})]).unwrap();
+        let kept = keep(&[sentence(), done(|_| {})], 1).unwrap();
         assert!(
             kept.contains("\"cost_usd\":0.0") && kept.contains("\"input_tokens\":0"),
             "{kept}"
@@ -423,11 +430,12 @@ mod tests {
             done(|done| done.citations.dropped = 1),
             done(|done| done.citations.verified = 0),
             done(|done| done.sentences = 0),
+            done(|done| done.corpus_version = 2),
             error,
             sentence(),
         ] {
-            assert!(keep(&[sentence(), unfit.clone()]).is_err(), "{unfit:?}");
+            assert!(keep(&[sentence(), unfit.clone()], 1).is_err(), "{unfit:?}");
         }
-        assert!(keep(&[]).is_err());
+        assert!(keep(&[], 1).is_err());
     }
 }

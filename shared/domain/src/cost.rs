@@ -54,10 +54,10 @@ impl Money {
         self.0
     }
 
-    /// In whole microdollars, rounded up: what a counter charges is never less than what was spent.
+    /// What is left when `other` is taken away; nothing when that is more.
     #[must_use]
-    pub fn microdollars_rounded_up(self) -> u128 {
-        self.0.div_ceil(1_000_000)
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
     }
 
     /// For showing only; sums are made of [`Money`].
@@ -107,14 +107,6 @@ struct Price {
 #[serde(try_from = "PriceFile")]
 pub struct Prices {
     models: BTreeMap<String, Price>,
-}
-
-impl Prices {
-    /// Whether `model` has a price of some kind.
-    #[must_use]
-    pub fn knows(&self, model: &str) -> bool {
-        self.models.contains_key(model)
-    }
 }
 
 /// What is wrong with a table of prices.
@@ -565,7 +557,6 @@ mod tests {
             .map(|model| cost(&prices(), model, &Usage::chat(9, 0, 9)))
             .sum();
         assert_eq!(sum.known(), None, "{sum}");
-        assert!(prices().knows("free") && !prices().knows("nobody-knows"));
     }
 
     #[test]
@@ -640,7 +631,9 @@ mod tests {
         let tenth = Money::from_usd(0.1).expect("an amount");
         assert_eq!((tenth + tenth + tenth).to_string(), "0.30");
         assert_eq!(Money::from_picodollars(1).to_string(), "0.000000000001");
-        assert_eq!(Money::from_picodollars(1).microdollars_rounded_up(), 1);
+        let (one, two) = (Money::from_picodollars(1), Money::from_picodollars(2));
+        assert_eq!(two.saturating_sub(one), one);
+        assert_eq!(one.saturating_sub(two), Money::ZERO);
         assert_eq!(Money::from_usd(1.5).map(Money::as_usd), Some(1.5));
         for wrong in [-0.1, f64::NAN, f64::INFINITY] {
             assert_eq!(Money::from_usd(wrong), None, "{wrong}");

@@ -282,18 +282,32 @@ async fn c222_modes_let_through_what_they_say() {
                 assert_eq!(done(&typed)["outcome"], "answered");
                 assert_eq!(done(&shown)["outcome"], "answered");
                 assert_eq!(refused.code(), "read_only");
+                let source = get(&context, "/sources/notice").await;
+                assert_eq!(
+                    (source.status.as_u16(), source.code().as_str()),
+                    (503, "read_only")
+                );
             }
             _ => {
                 for reply in [
                     &typed,
                     &shown,
                     &refused,
-                    &get(&context, "/sources/notice.md").await,
+                    &get(&context, "/sources/notice").await,
                 ] {
                     assert_eq!((reply.status.as_u16(), reply.code().as_str()), (503, "off"));
                 }
             }
         }
+        // Nor does a model hear of it where one writes the answers.
+        let server = provider.base_url();
+        settings.extend([
+            ("GENERATOR", "openai"),
+            ("CHAT_MODEL", "scripted"),
+            ("OPENAI_BASE_URL", server.as_str()),
+        ]);
+        let unheard = ask(&small.context(&settings).await, OTHER).await;
+        assert_eq!(unheard.status, 503, "{unheard:?}");
         let status = get(&context, "/api/status").await.json();
         assert_eq!(status["mode"], mode.name());
         assert_eq!(status["quota"]["visitor"]["remaining"], 0);
@@ -301,6 +315,36 @@ async fn c222_modes_let_through_what_they_say() {
         assert_eq!(small.rows().await, before, "a row was written");
     }
     assert!(provider.requests().is_empty());
+}
+
+#[tokio::test]
+async fn reading_documents_is_bounded() {
+    let small = Small::new().await;
+    let context = small.context(&[]).await;
+    for _ in 0..100 {
+        let read = get(&context, "/sources/notice").await;
+        assert_eq!(
+            read.status, 200,
+            "what was read is not read again: {read:?}"
+        );
+    }
+    let mut refused = 0;
+    for n in 0..130 {
+        let read = get(&context, &format!("/sources/made-up-{n}")).await;
+        match read.status.as_u16() {
+            404 => {}
+            503 => {
+                assert_eq!(read.code(), "unavailable");
+                refused += 1;
+            }
+            other => panic!("{other}: {read:?}"),
+        }
+    }
+    // The minute may turn once meanwhile.
+    assert!(
+        (10..=71).contains(&refused),
+        "{refused} of 130 were refused"
+    );
 }
 
 #[tokio::test]

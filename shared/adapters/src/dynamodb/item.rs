@@ -49,6 +49,11 @@ pub(super) fn difference(reserved: Money, spent: Money) -> AttributeValue {
     }
 }
 
+/// What a sum of money changes by when `amount` is taken away.
+pub(super) fn less(amount: Money) -> AttributeValue {
+    difference(amount, Money::ZERO)
+}
+
 /// A text of an item.
 pub(super) fn words(item: &Item, name: &str) -> Option<String> {
     item.get(name)?.as_s().ok().cloned()

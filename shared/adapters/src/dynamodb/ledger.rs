@@ -1,14 +1,14 @@
 //! What the operator's own work may cost a day: ingest, evaluation and prepared answers, apart from what visitors may.
 //!
-//! What a call may cost is taken before it is made and corrected when it is over. A run that dies leaves what it had taken:
-//! the ledger errs to the dear side, never to the other.
+//! What a call may cost is taken before it is made and corrected when it is over. A run that dies, or a reply that is lost,
+//! leaves what was taken: the ledger errs to the dear side, never to the other.
 
 use domain::cost::Money;
 use domain::quota::Day;
 use thiserror::Error;
 
-use super::item::{key, number};
-use super::{DynamoError, TTL, Table};
+use super::item::{difference, key, number};
+use super::{DynamoError, TTL, Table, once};
 
 /// The operator's ledger.
 #[derive(Debug, Clone)]
@@ -71,6 +71,8 @@ impl Ledger {
             .expression_attribute_values(":ttl", number(day.end() + KEPT_S))
             .expression_attribute_values(":amount", number(amount.picodollars()))
             .expression_attribute_values(":room", number(room))
+            .customize()
+            .config_override(once())
             .send()
             .await;
         match sent {
@@ -101,7 +103,9 @@ impl Ledger {
             .set_key(Some(key(&partition(day), SORT)))
             .update_expression("add committed :correction")
             .condition_expression("attribute_exists(committed)")
-            .expression_attribute_values(":correction", super::item::difference(taken, spent))
+            .expression_attribute_values(":correction", difference(taken, spent))
+            .customize()
+            .config_override(once())
             .send()
             .await?;
         Ok(())

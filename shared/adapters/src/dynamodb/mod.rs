@@ -14,6 +14,7 @@ pub mod record;
 use std::time::Duration;
 
 use aws_config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::{Credentials, Region};
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
@@ -76,6 +77,11 @@ fn cause(error: &dyn std::error::Error) -> String {
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Sends a call once, for what is not the same when it is done twice.
+fn once() -> aws_sdk_dynamodb::config::Builder {
+    aws_sdk_dynamodb::config::Builder::new().retry_config(RetryConfig::disabled())
+}
 
 impl Table {
     /// The table `name`, reached as the environment says: region and credentials from the SDK's chain, or, for an

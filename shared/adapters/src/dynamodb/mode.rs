@@ -17,6 +17,7 @@ pub async fn get_mode(table: &Table) -> Result<Option<Mode>, DynamoError> {
         .get_item()
         .table_name(&table.name)
         .set_key(Some(key(KEY, KEY)))
+        .consistent_read(true)
         .send()
         .await?;
     reply

@@ -1,14 +1,13 @@
 //! The day's counters and the records of charges: writes the transactions of [`domain::quota`] and hands back the replies.
 //!
-//! The SDK's own retries are off here, so that each call is counted and judged; a charge carries a token, and every closing
-//! is conditional on the record, so that trying again is safe. What is not decided when the time is up is
+//! The SDK's own retries of transactions are off, so that each is counted and judged; a charge carries a token, and every
+//! closing is conditional on the record, so that trying again is safe. What is not read or decided when the time is up is
 //! [`QuotaError::Unavailable`], never a limit: whoever calls spends nothing then.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
@@ -22,12 +21,12 @@ use domain::quota::{
     abandon, charge, judge_charge, judge_close, refund, settle, shard,
 };
 use thiserror::Error;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::item::{Item, count, difference, item, key, number, text, words};
-use super::{DynamoError, PK, SK, TTL, Table, cause};
+use super::item::{Item, count, difference, item, key, less, number, text, words};
+use super::{DynamoError, PK, SK, TTL, Table, cause, once};
 
-/// How long a charge or its closing may take, tries and pauses and all: a visitor waits for it.
+/// How long a read, a charge or its closing may take, tries and pauses and all: a visitor waits for it.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The longest first pause; each further one may be twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
@@ -48,8 +47,8 @@ pub struct Quota {
 /// Why a question is not let in.
 #[derive(Debug, Error)]
 pub enum QuotaError {
-    /// A limit is reached for the rest of the day.
-    #[error("the daily limit is reached")]
+    /// A limit keeps it out.
+    #[error("a limit is reached")]
     Limit(Refusal),
     /// Nothing may be spent on it: whether it is charged is not known.
     #[error("the counters cannot be used")]
@@ -65,6 +64,8 @@ pub struct Swept {
     pub refunded: u64,
     /// Those that stand, for the visitor was refunded often enough.
     pub settled: u64,
+    /// Those that are still open: they could not be read or closed, and the next sweep finds them again.
+    pub failed: u64,
 }
 
 impl Quota {
@@ -125,8 +126,8 @@ impl Quota {
             Err(ChargeRefused::Limit(refusal)) => {
                 Err(self.refused(&asked.account, day, refusal, now_s))
             }
-            Err(ChargeRefused::Over) => {
-                let reason = "this request was answered before".to_owned();
+            Err(ChargeRefused::Another) => {
+                let reason = "another handler answers this request, or did".to_owned();
                 Err(QuotaError::Unavailable(DynamoError::Unavailable(reason)))
             }
         }
@@ -162,60 +163,46 @@ impl Quota {
     /// they spent nobody knows, so that all they reserved counts as spent.
     ///
     /// # Errors
-    /// When DynamoDB refuses or is away; the next sweep goes on.
+    /// When the records cannot be searched; the next sweep goes on.
     pub async fn sweep(&self, before_s: u64) -> Result<Swept, DynamoError> {
         let mut swept = Swept::default();
         for shard in 0..SHARDS {
             for charge in self.open_charges(shard, before_s).await? {
                 swept.found += 1;
-                match self.refund(&charge, charge.reserved).await? {
-                    State::Refunded => swept.refunded += 1,
-                    State::Settled | State::Open => swept.settled += 1,
+                let closed = match charge {
+                    Ok(charge) => self.refund(&charge, charge.reserved).await,
+                    Err(error) => Err(error),
+                };
+                match closed {
+                    Ok(State::Refunded) => swept.refunded += 1,
+                    Ok(State::Settled | State::Open) => swept.settled += 1,
+                    Err(error) => {
+                        tracing::warn!("a charge stays open: {error}");
+                        swept.failed += 1;
+                    }
                 }
             }
         }
         Ok(swept)
     }
 
-    /// What is left at `now_s` (seconds since 1970).
+    /// What is left of `day`.
     ///
     /// # Errors
     /// When DynamoDB refuses or is away.
-    pub async fn remaining(&self, account: &Account, now_s: u64) -> Result<Remaining, DynamoError> {
-        let counters = self.counters(account, Day::at(now_s)).await?;
+    pub async fn remaining(&self, account: &Account, day: Day) -> Result<Remaining, DynamoError> {
+        let counters = self.counters(account, day).await?;
         Ok(counters.remaining(account, &self.limits))
     }
 
-    /// The counters of a visitor's day, in one call.
+    /// The counters of a visitor's day, in one call where it is answered in full.
     async fn counters(&self, account: &Account, day: Day) -> Result<Counters, DynamoError> {
-        let keys: Vec<CounterKey<'_>> = counter_keys(account, day);
-        let mut asked = KeysAndAttributes::builder()
-            .consistent_read(true)
-            .projection_expression("pk, questions, refunds, committed");
-        for counter in &keys {
-            asked = asked.keys(key(&partition(*counter), COUNTER));
-        }
-        let asked = asked
-            .build()
-            .map_err(|error| DynamoError::Unavailable(error.to_string()))?;
-        let reply = self
-            .table
-            .client
-            .batch_get_item()
-            .request_items(&self.table.name, asked)
-            .send()
-            .await?;
-        if reply
-            .unprocessed_keys()
-            .is_some_and(|keys| !keys.is_empty())
-        {
-            let reason = "counters were left unread".to_owned();
-            return Err(DynamoError::Unavailable(reason));
-        }
-        let items = reply.responses.unwrap_or_default();
+        let keys = counter_keys(account, day);
+        let items = timeout(PATIENCE, self.items(&keys))
+            .await
+            .map_err(|_| DynamoError::Unavailable("the counters were too slow".to_owned()))??;
         let found: HashMap<String, Counter> = items
-            .into_values()
-            .flatten()
+            .into_iter()
             .filter_map(|item| Some((item.get(PK)?.as_s().ok()?.clone(), counter_of(&item))))
             .collect();
         let of = |key| found.get(&partition(key)).copied().unwrap_or_default();
@@ -230,7 +217,39 @@ impl Quota {
         })
     }
 
-    async fn open_charges(&self, shard: u8, before_s: u64) -> Result<Vec<Charge>, DynamoError> {
+    /// The counters' items; those that a busy table left unread are asked for again, without end.
+    async fn items(&self, counters: &[CounterKey<'_>]) -> Result<Vec<Item>, DynamoError> {
+        let mut asked = KeysAndAttributes::builder()
+            .consistent_read(true)
+            .projection_expression("pk, questions, refunds, committed, reserved");
+        for counter in counters {
+            asked = asked.keys(key(&partition(*counter), COUNTER));
+        }
+        let asked = asked
+            .build()
+            .map_err(|error| DynamoError::Unavailable(error.to_string()))?;
+        let mut unread = HashMap::from([(self.table.name.clone(), asked)]);
+        let mut items = Vec::new();
+        let mut longest = FIRST_PAUSE;
+        loop {
+            let request = self.table.client.batch_get_item();
+            let reply = request.set_request_items(Some(unread)).send().await?;
+            items.extend(reply.responses.unwrap_or_default().into_values().flatten());
+            unread = reply.unprocessed_keys.unwrap_or_default();
+            if unread.is_empty() {
+                return Ok(items);
+            }
+            sleep(jittered(longest)).await;
+            longest = (longest * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The records that nobody closed; one that is not readable is an error of its own.
+    async fn open_charges(
+        &self,
+        shard: u8,
+        before_s: u64,
+    ) -> Result<Vec<Result<Charge, DynamoError>>, DynamoError> {
         let mut pages = self
             .table
             .client
@@ -251,7 +270,7 @@ impl Quota {
             let charge = charge_of(&item).ok_or_else(|| DynamoError::Malformed {
                 key: record_partition(shard),
                 reason: "it is no charge".to_owned(),
-            })?;
+            });
             charges.push(charge);
         }
         Ok(charges)
@@ -289,8 +308,7 @@ impl Quota {
                 }
                 return Ok(decided);
             }
-            // Chance keeps those apart that met one another.
-            let pause = longest.mul_f64(0.5 + fastrand::f64() / 2.0);
+            let pause = jittered(longest);
             if Instant::now() + pause >= deadline {
                 return Err(DynamoError::Unavailable(format!(
                     "not decided in {tries} tries: {cause}"
@@ -311,11 +329,10 @@ impl Quota {
                 Err(error) => return (Reply::Lost, error.to_string()),
             }
         }
-        let once = aws_sdk_dynamodb::config::Builder::new().retry_config(RetryConfig::disabled());
         let sent = request
             .set_client_request_token(token.map(str::to_owned))
             .customize()
-            .config_override(once)
+            .config_override(once())
             .send()
             .await;
         match sent {
@@ -371,6 +388,11 @@ fn old(item: &Item) -> Old {
     }
 }
 
+/// Half of `longest` to all of it: chance keeps those apart that met one another.
+fn jittered(longest: Duration) -> Duration {
+    longest.mul_f64(0.5 + fastrand::f64() / 2.0)
+}
+
 const COUNTER: &str = "counter";
 const STATE: &str = "state";
 
@@ -411,7 +433,9 @@ fn written(
                     update.expression_attribute_values(":room", number(room.unwrap_or_default()));
             }
             update
-                .update_expression("set #ttl = :ttl add questions :one, committed :commit")
+                .update_expression(
+                    "set #ttl = :ttl add questions :one, committed :commit, reserved :commit",
+                )
                 .expression_attribute_names("#ttl", TTL)
                 .condition_expression(condition)
         }
@@ -425,7 +449,8 @@ fn written(
             let mut update = update(&partition(counter), COUNTER)
                 .expression_attribute_values(":one", number(1))
                 .expression_attribute_values(":less", number(-1))
-                .expression_attribute_values(":correction", difference(reserved, spent));
+                .expression_attribute_values(":correction", difference(reserved, spent))
+                .expression_attribute_values(":released", less(reserved));
             if let Some(most) = refunds_below {
                 condition += match most {
                     0 => " and refunds < :most",
@@ -434,7 +459,9 @@ fn written(
                 update = update.expression_attribute_values(":most", number(most));
             }
             update
-                .update_expression("add questions :less, refunds :one, committed :correction")
+                .update_expression(
+                    "add questions :less, refunds :one, committed :correction, reserved :released",
+                )
                 .condition_expression(condition)
         }
         Write::Correct {
@@ -442,8 +469,9 @@ fn written(
             reserved,
             spent,
         } => update(&partition(counter), COUNTER)
-            .update_expression("add committed :correction")
+            .update_expression("add committed :correction, reserved :released")
             .expression_attribute_values(":correction", difference(reserved, spent))
+            .expression_attribute_values(":released", less(reserved))
             .condition_expression("attribute_exists(questions)"),
         Write::Open(charge) => {
             return Ok(TransactWriteItem::builder()
@@ -503,6 +531,7 @@ fn counter_of(item: &Item) -> Counter {
         questions: count(item, "questions").unwrap_or_default(),
         refunds: count(item, "refunds").unwrap_or_default(),
         committed: Money::from_picodollars(count(item, "committed").unwrap_or_default()),
+        reserved: Money::from_picodollars(count(item, "reserved").unwrap_or_default()),
     }
 }
 

@@ -10,7 +10,7 @@ use domain::quota::{Day, SHARDS, shard};
 use domain::usage::Record;
 
 use super::item::{Item, count, counts, item, key, number, numbers, text, words};
-use super::{DynamoError, SK, TTL, Table};
+use super::{DynamoError, SK, TTL, Table, once};
 
 /// Keeps a record until `expires_s`, seconds since 1970.
 ///
@@ -93,21 +93,27 @@ pub async fn add_refusals(
             .expression_attribute_values(format!(":r{n}"), number(count));
     }
     let expression = format!("set #ttl = :ttl add {}", added.join(", "));
-    request.update_expression(expression).send().await?;
+    let request = request.update_expression(expression).customize();
+    request.config_override(once()).send().await?;
     Ok(())
 }
 
-/// The day's number of questions that were kept out, by reason.
+/// The day's number of questions that were kept out, by reason, unless that has expired at `now_s`.
 ///
 /// # Errors
 /// When DynamoDB refuses or is away.
-pub async fn refusals(table: &Table, day: Day) -> Result<BTreeMap<String, u64>, DynamoError> {
+pub async fn refusals(
+    table: &Table,
+    day: Day,
+    now_s: u64,
+) -> Result<BTreeMap<String, u64>, DynamoError> {
     let request = table.client.get_item().table_name(&table.name);
     let reply = request
         .set_key(Some(key(&refusals_of(day), REFUSALS)))
         .send()
         .await?;
-    let item = reply.item.unwrap_or_default();
+    let fresh = |item: &Item| count(item, TTL).is_some_and(|expires_s: u64| now_s < expires_s);
+    let item = reply.item.filter(fresh).unwrap_or_default();
     let reasons = item.keys().filter_map(|name| {
         let reason = name.strip_prefix("by_")?;
         Some((reason.to_owned(), count(&item, name)?))

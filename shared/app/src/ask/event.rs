@@ -171,7 +171,7 @@ pub struct Done {
     pub degraded: Vec<&'static str>,
     /// Milliseconds per stage and `total`.
     pub timings_ms: BTreeMap<&'static str, f64>,
-    /// What is left today; null limits are unlimited.
+    /// What may be asked today, and what of that is left.
     pub quota: Quota,
     /// The corpus version that answered.
     pub corpus_version: i64,
@@ -210,7 +210,8 @@ pub struct Usage {
     pub estimated: bool,
 }
 
-/// Limits and what remains; `None` is unlimited.
+/// Limits and what remains of them. `None` is not known: the counters were not read, or the operator asks, whom no limit
+/// concerns.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Quota {
     /// This visitor's.

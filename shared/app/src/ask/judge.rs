@@ -47,8 +47,9 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Those in force: the configured one, else the calibrated one, else the measured one. A configured one holds for the configured reranker's scores; when that one failed, the measured one
-    /// holds for the sentences, unless nothing is to be refused by score at all.
+    /// Those in force: the configured one, else the calibrated one, else the measured one. A configured one holds for the
+    /// configured reranker's scores; when that one failed, the measured one holds for the sentences, unless nothing is to be
+    /// refused by score at all.
     #[must_use]
     pub fn of(ctx: &Context) -> Self {
         let models = &ctx.config.models;

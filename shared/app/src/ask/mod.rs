@@ -1,7 +1,8 @@
 //! Answers one question: admit → open → embed → retrieve → rerank → judge → generate → verify → conclude → settle.
 //!
-//! [`crate::admit`] lets a visitor's question in, before the stream starts. A newcomer reads `answer` first: its body names each stage once, in order. A stage takes what the one before it made,
-//! by value. No sentence reaches the sink that verification did not pass, and the last event is one `done` or `error`.
+//! [`crate::admit`] lets a visitor's question in, before the stream starts. A newcomer reads `answer` first: its body names
+//! each stage once, in order. A stage takes what the one before it made, by value. No sentence reaches the sink that
+//! verification did not pass, and the last event is one `done` or `error`.
 
 mod conclude;
 pub mod event;
@@ -21,6 +22,7 @@ pub mod worst_case;
 
 use std::panic::AssertUnwindSafe;
 
+use domain::relevance::Signals;
 use futures_util::FutureExt;
 use tokio::time::timeout_at;
 
@@ -29,9 +31,14 @@ use self::failure::{Failure, Stopped};
 use self::judge::Judged;
 use self::question::Ask;
 use self::rerank::Ranked;
+use self::retrieve::Arms;
 use self::run::Run;
 use self::settle::{Payer, settle};
 use crate::context::Context;
+
+/// Number of the way in which answers are found, chosen and verified. Raise it with a change that is meant to change them:
+/// prepared answers are then prepared anew.
+pub const ANSWERS_VERSION: u32 = 1;
 
 /// Answers `ask` into `sink`, at the cost of `payer`.
 ///
@@ -39,12 +46,58 @@ use crate::context::Context;
 /// [`Closed`] when nobody reads the answer any more. Every other failure is an event.
 pub async fn ask(ctx: &Context, ask: Ask, payer: Payer, sink: &Sink) -> Result<(), Closed> {
     let mut run = Run::start(&ask.request_id, sink);
+    conduct(ctx, &ask, payer, &mut run).await
+}
+
+/// An answer that was kept rather than shown.
+#[derive(Debug)]
+pub struct Recorded {
+    /// Every event, in order.
+    pub events: Vec<Event>,
+    /// What the answer was made of, if it came to that.
+    pub found: Option<Found>,
+}
+
+/// What a search found, for measuring it.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Chunks of each arm and of the fusion, best first.
+    pub arms: Arms,
+    /// Chunks of the passages, best first.
+    pub passages: Vec<i64>,
+    /// What relevance is judged by.
+    pub signals: Signals,
+}
+
+/// The same for those who keep an answer rather than show it.
+pub async fn recorded(ctx: &Context, ask: Ask, payer: Payer) -> Recorded {
+    let (sink, mut receiver) = Sink::channel(1);
+    let record = async {
+        let mut events = Vec::new();
+        while let Some(event) = receiver.recv().await {
+            events.push(event);
+        }
+        events
+    };
+    let answer = async {
+        let sink = sink;
+        let mut run = Run::start(&ask.request_id, &sink);
+        // The reader outlives the answer, so that it cannot be closed.
+        let _ = conduct(ctx, &ask, payer, &mut run).await;
+        run.found()
+    };
+    let (found, events) = tokio::join!(answer, record);
+    Recorded { events, found }
+}
+
+async fn conduct(ctx: &Context, ask: &Ask, payer: Payer, run: &mut Run<'_>) -> Result<(), Closed> {
+    let sink = run.sink();
     let ended = tokio::select! {
         biased;
         () = sink.closed() => Err(Stopped::Closed),
-        ended = in_time(ctx, &ask, &mut run) => ended,
+        ended = in_time(ctx, ask, run) => ended,
     };
-    let quota = settle(ctx, payer, &ended, &ask, &run).await;
+    let quota = settle(ctx, payer, &ended, ask, run).await;
     match ended {
         Ok(done) => {
             let done = Box::new(Done { quota, ..done });
@@ -58,24 +111,6 @@ pub async fn ask(ctx: &Context, ask: Ask, payer: Payer, sink: &Sink) -> Result<(
             run.fail(&failure).await
         }
     }
-}
-
-/// The same for those who keep an answer rather than show it: every event, in order.
-pub async fn recorded(ctx: &Context, question: Ask, payer: Payer) -> Vec<Event> {
-    let (sink, mut receiver) = Sink::channel(1);
-    let record = async {
-        let mut events = Vec::new();
-        while let Some(event) = receiver.recv().await {
-            events.push(event);
-        }
-        events
-    };
-    let answer = async {
-        let sink = sink;
-        // The reader outlives the answer, so that it cannot be closed.
-        let _ = ask(ctx, question, payer, &sink).await;
-    };
-    tokio::join!(answer, record).1
 }
 
 /// Answers until the deadline; a panic is a failure like others, whose charge is given back.
@@ -103,21 +138,7 @@ async fn answer(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Done, Sto
 async fn search(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<Ranked, Stopped> {
     let opened = open::open(ctx, ask, run).await?;
     let candidates = retrieve::retrieve(opened, ask, run).await?;
-    rerank::rerank(ctx, candidates, ask, run).await
-}
-
-/// The first half of an answer, for measuring it: what was found and in which order, by the very same stages.
-///
-/// # Errors
-/// Why it could not be searched.
-pub async fn inspect(ctx: &Context, ask: &Ask) -> anyhow::Result<Ranked> {
-    // Nobody watches the stages, so their events are dropped as they come.
-    let (sink, mut events) = Sink::channel(64);
-    let mut run = Run::start(&ask.request_id, &sink);
-    let searched = search(ctx, ask, &mut run).await;
-    events.close();
-    searched.map_err(|stopped| match stopped {
-        Stopped::Failed(failure) => anyhow::Error::new(failure),
-        Stopped::Closed => anyhow::anyhow!("nobody reads the answer"),
-    })
+    let ranked = rerank::rerank(ctx, candidates, ask, run).await?;
+    run.found_by(&ranked);
+    Ok(ranked)
 }

@@ -52,6 +52,8 @@ pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<
     let reaching = async { (reach(ctx, run).await, started.elapsed()) };
     let embedding = async { (embed(ctx, question).await, started.elapsed()) };
     let ((reached, reach_time), (embedded, mut embed_time)) = tokio::join!(reaching, embedding);
+    // Before anything else can end the question: it is paid for.
+    count(ctx, question, &embedded, run);
     let (corpus, client, served) = reached?;
     let reading = Instant::now();
     let words = ctx
@@ -61,7 +63,6 @@ pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<
         .map_err(Failure::Unavailable)?;
     let corrected = correct(question, &words);
     run.took("open", reach_time + reading.elapsed()).await?;
-    count(ctx, question, &embedded, run);
     let again = Instant::now();
     let embedded = if corrected.changed {
         let again = embed(ctx, &corrected.text).await;

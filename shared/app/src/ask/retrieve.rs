@@ -48,7 +48,7 @@ pub struct Candidates {
 }
 
 /// Each arm's chunks, best first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone)]
 pub struct Arms {
     /// By vector.
     pub vector: Vec<i64>,

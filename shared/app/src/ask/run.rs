@@ -12,8 +12,10 @@ use domain::cost::{Cost, Money, Usage, cost};
 use domain::quota::{Ending, Outcome};
 use tokio::time::Instant;
 
+use super::Found;
 use super::event::{self, Closed, ErrorEvent, Event, Progress, Sink};
 use super::failure::Failure;
+use super::rerank::Ranked;
 use crate::context::Context;
 
 /// The run of one question.
@@ -25,11 +27,13 @@ pub(super) struct Run<'a> {
     timings_ms: BTreeMap<&'static str, f64>,
     degraded: Vec<&'static str>,
     dropped: BTreeMap<&'static str, u64>,
+    held: u64,
     writing: bool,
     usage: Usage,
     cost: Cost,
     calling: bool,
     uncounted: bool,
+    found: Option<Found>,
 }
 
 impl<'a> Run<'a> {
@@ -41,16 +45,40 @@ impl<'a> Run<'a> {
             timings_ms: BTreeMap::new(),
             degraded: Vec::new(),
             dropped: BTreeMap::new(),
+            held: 0,
             writing: false,
             usage: Usage::default(),
             cost: Cost::default(),
             calling: false,
             uncounted: false,
+            found: None,
         }
     }
 
     pub(super) fn request_id(&self) -> &'a str {
         self.request_id
+    }
+
+    pub(super) fn sink(&self) -> &'a Sink {
+        self.sink
+    }
+
+    /// Keeps what a search found.
+    pub(super) fn found_by(&mut self, ranked: &Ranked) {
+        self.found = Some(Found {
+            arms: ranked.arms.clone(),
+            passages: ranked
+                .passages
+                .iter()
+                .map(|passage| passage.evidence.chunk)
+                .collect(),
+            signals: ranked.signals,
+        });
+    }
+
+    /// What a search found.
+    pub(super) fn found(self) -> Option<Found> {
+        self.found
     }
 
     pub(super) async fn send(&self, event: Event) -> Result<(), Closed> {
@@ -129,6 +157,16 @@ impl<'a> Run<'a> {
     /// Counts a citation or a sentence that did not hold.
     pub(super) fn dropped(&mut self, reason: &'static str) {
         *self.dropped.entry(reason).or_default() += 1;
+    }
+
+    /// Counts citations that held.
+    pub(super) fn held(&mut self, citations: usize) {
+        self.held += citations as u64;
+    }
+
+    /// How many citations held, shown before whatever ended the answer.
+    pub(super) fn citations_held(&self) -> u64 {
+        self.held
     }
 
     /// Notes that a model's text broke off; what was shown of it stays.

@@ -4,12 +4,14 @@
 //! not be written is missing.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::time::Duration;
 
+use adapters::dynamodb::DynamoError;
 use adapters::dynamodb::record::put_record;
-use anyhow::Context as _;
+use anyhow::bail;
 use domain::cost::Money;
-use domain::quota::{Charge, Fate, Outcome, State};
+use domain::quota::{Charge, Day, Fate, Outcome, Remaining, State};
 use domain::usage::Record;
 use tokio::time::timeout;
 
@@ -25,8 +27,17 @@ use crate::context::Context;
 pub enum Payer {
     /// A visitor, who was let in.
     Visitor(Box<Admission>),
-    /// Whoever runs the service, who took this much from the ledger.
-    Operator(Money),
+    /// Whoever runs the service.
+    Operator(Taken),
+}
+
+/// What was taken from the operator's ledger for one answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// The day it was taken from, and is given back to.
+    pub day: Day,
+    /// How much.
+    pub amount: Money,
 }
 
 /// A visitor's question that was let in.
@@ -38,8 +49,11 @@ pub struct Admission {
     pub question_hash: String,
 }
 
-/// What is left of an answer's time when its work is over is kept for its last event, of which this is half.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// An answer's work ends two seconds before its stream, for its last event to be sent. Closing an account may take most of
+/// that; a charge that is not closed by then is the sweep's.
+const CLOSING: Duration = Duration::from_millis(1_200);
+/// What is only told or recorded is left out when it takes longer.
+const TELLING: Duration = Duration::from_millis(400);
 
 /// Closes the account of an answer that `ended`, and says what the visitor has left.
 pub(super) async fn settle(
@@ -49,29 +63,23 @@ pub(super) async fn settle(
     ask: &Ask,
     run: &Run<'_>,
 ) -> Quota {
-    let closing = async {
-        match &payer {
-            Payer::Visitor(admission) => settle_visitor(ctx, admission, ended, ask, run).await,
-            Payer::Operator(taken) => {
-                let spent = run.cost().unwrap_or(*taken);
-                let today = clock::today();
-                let corrected = ctx.ledger.correct(today, *taken, spent).await;
-                corrected
-                    .context("correct the ledger")
-                    .map(|()| Quota::default())
-            }
+    match payer {
+        Payer::Visitor(admission) => settle_visitor(ctx, &admission, ended, ask, run).await,
+        Payer::Operator(taken) => {
+            settle_operator(ctx, taken, run).await;
+            Quota::default()
         }
-    };
-    let closed = timeout(PATIENCE, closing).await;
-    match closed.unwrap_or_else(|_| Err(anyhow::anyhow!("DynamoDB was too slow"))) {
-        Ok(quota) => quota,
-        Err(error) => {
-            tracing::error!(
-                question.id = run.request_id(),
-                "failed to settle, the sweep will: {error:#}"
-            );
-            Quota::of(ctx.quota.limits(), None, clock::today())
-        }
+    }
+}
+
+async fn settle_operator(ctx: &Context, taken: Taken, run: &Run<'_>) {
+    let Taken { day, amount } = taken;
+    let spent = run.cost().unwrap_or(amount);
+    if let Err(error) = in_time(CLOSING, ctx.ledger.correct(day, amount, spent)).await {
+        tracing::warn!(
+            question.id = run.request_id(),
+            "the ledger keeps more than was spent: {error:#}"
+        );
     }
 }
 
@@ -81,42 +89,63 @@ async fn settle_visitor(
     ended: &Result<Done, Stopped>,
     ask: &Ask,
     run: &Run<'_>,
-) -> anyhow::Result<Quota> {
+) -> Quota {
     let charge = &admission.charge;
     let spent = run.cost().unwrap_or(charge.reserved);
     let fate = run.ending(outcome(ended)).fate();
-    let closed = async {
+    let closed = in_time(CLOSING, async {
         match fate {
             Fate::Stands => ctx.quota.settle(charge, spent).await,
             Fate::Refunded => ctx.quota.refund(charge, spent).await,
         }
+    })
+    .await;
+    let stands = match closed {
+        Ok(state) => state == State::Settled,
+        Err(error) => {
+            tracing::error!(
+                question.id = run.request_id(),
+                "failed to close a charge, the sweep will: {error:#}"
+            );
+            fate == Fate::Stands
+        }
     };
-    let recorded = record(ctx, admission, fate, ended, ask, run);
-    let (closed, recorded) = tokio::join!(closed, recorded);
+    tracing::debug!(
+        question.id = run.request_id(),
+        charge.stands = stands,
+        "settled"
+    );
+    let recording = in_time(TELLING, record(ctx, admission, stands, ended, ask, run));
+    let (recorded, left) = tokio::join!(recording, left(ctx, charge));
     if let Err(error) = recorded {
         tracing::warn!(
             question.id = run.request_id(),
-            "no record was kept: {error}"
+            "no record was kept: {error:#}"
         );
     }
-    let state = closed.context("close the charge")?;
-    tracing::debug!(
-        question.id = run.request_id(),
-        charge.stands = state == State::Settled,
-        "settled"
-    );
-    let remaining = ctx.quota.remaining(&charge.account, clock::now_s()).await;
-    if let Err(error) = &remaining {
-        tracing::warn!(
-            question.id = run.request_id(),
-            "what is left is not told: {error}"
-        );
+    Quota::of(ctx.quota.limits(), left, clock::today())
+}
+
+/// What is left of today; unknown after midnight, when the visitor's key is another.
+async fn left(ctx: &Context, charge: &Charge) -> Option<Remaining> {
+    if charge.day != clock::today() {
+        return None;
     }
-    Ok(Quota::of(
-        ctx.quota.limits(),
-        remaining.ok(),
-        clock::today(),
-    ))
+    let remaining = ctx.quota.remaining(&charge.account, charge.day);
+    in_time(TELLING, remaining)
+        .await
+        .inspect_err(|error| tracing::warn!("what is left is not told: {error:#}"))
+        .ok()
+}
+
+async fn in_time<T>(
+    patience: Duration,
+    call: impl Future<Output = Result<T, DynamoError>>,
+) -> anyhow::Result<T> {
+    match timeout(patience, call).await {
+        Ok(ended) => Ok(ended?),
+        Err(_) => bail!("DynamoDB was too slow"),
+    }
 }
 
 fn outcome(ended: &Result<Done, Stopped>) -> Outcome {
@@ -131,20 +160,16 @@ fn outcome(ended: &Result<Done, Stopped>) -> Outcome {
 async fn record(
     ctx: &Context,
     admission: &Admission,
-    fate: Fate,
+    stands: bool,
     ended: &Result<Done, Stopped>,
     ask: &Ask,
     run: &Run<'_>,
-) -> Result<(), adapters::dynamodb::DynamoError> {
+) -> Result<(), DynamoError> {
     let usage = run.usage();
-    let (name, verified, version) = match ended {
-        Ok(done) => (
-            done.outcome,
-            done.citations.verified as u64,
-            done.corpus_version,
-        ),
-        Err(Stopped::Closed) => ("left", 0, 0),
-        Err(Stopped::Failed(failure)) => (failure.code(), 0, 0),
+    let (name, version) = match ended {
+        Ok(done) => (done.outcome, done.corpus_version),
+        Err(Stopped::Closed) => ("left", 0),
+        Err(Stopped::Failed(failure)) => (failure.code(), 0),
     };
     let owned = |(name, value): (&str, _)| (name.to_owned(), value);
     let dropped = run.dropped_by_reason();
@@ -156,7 +181,7 @@ async fn record(
         question_hash: admission.question_hash.clone(),
         question_chars: ask.question.as_str().chars().count() as u64,
         outcome: name.to_owned(),
-        charged: fate == Fate::Stands,
+        charged: stands,
         timings_ms: run
             .timings_ms()
             .into_iter()
@@ -166,7 +191,7 @@ async fn record(
         output_tokens: usage.output_tokens,
         embedding_tokens: usage.embedding_tokens,
         cost: run.cost(),
-        verified,
+        verified: run.citations_held(),
         dropped,
         degraded: run.degraded().into_iter().map(str::to_owned).collect(),
         corpus_version: version,

@@ -209,6 +209,7 @@ impl Answer {
         let verified = &mut self.verified;
         self.words += words(sentence);
         verified.citations.verified += sentence.citations().len();
+        run.held(sentence.citations().len());
         verified.citations.dropped += sentence.dropped().len();
         for (_, reason) in sentence.dropped() {
             run.dropped(reason.as_str());

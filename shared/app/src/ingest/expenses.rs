@@ -23,6 +23,7 @@ impl Expenses {
         embedder: &dyn Embedder,
         texts: &[String],
     ) -> Result<Vec<Vec<f32>>, IngestError> {
+        // A ledger with a ceiling does not start with a model that has no price: see `context::prices`.
         let price = |usage: Usage| -> Money {
             let cost = cost(&self.prices, embedder.model(), &usage);
             cost.known().unwrap_or_default()

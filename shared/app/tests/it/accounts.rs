@@ -530,7 +530,7 @@ async fn the_operator_has_a_ceiling_of_their_own() {
     ];
     let ctx = writing(&corpus, &provider.base_url(), &settings).await;
     let payer = app::suggest::operator(&ctx).await.unwrap();
-    assert!(matches!(payer, Payer::Operator(taken) if taken == ctx.worst_case));
+    assert!(matches!(payer, Payer::Operator(taken) if taken.amount == ctx.worst_case));
     app::suggest::operator(&ctx).await.unwrap();
     let refused = app::suggest::operator(&ctx).await.unwrap_err().to_string();
     assert!(refused.contains("$0.05"), "{refused}");

@@ -8,7 +8,8 @@ use adapters::model::{Embedder, ModelError};
 use app::ask::ask;
 use app::ask::event::{Closed, Sink};
 use app::ask::question::{Ask, Question};
-use app::ask::settle::Payer;
+use app::ask::settle::{Payer, Taken};
+use app::clock;
 use app::context::Context;
 use domain::cost::Money;
 use futures_util::future::BoxFuture;
@@ -47,6 +48,14 @@ pub(crate) async fn ingested(pages: &[(&str, &str)]) -> TestCorpus {
     corpus
 }
 
+/// Whoever runs the service, with nothing taken from their ledger.
+pub(crate) fn operator() -> Payer {
+    Payer::Operator(Taken {
+        day: clock::today(),
+        amount: Money::ZERO,
+    })
+}
+
 /// What was sent, each event as its name and its data on the wire.
 pub(crate) async fn events(ctx: &Context, question: &str) -> Vec<(&'static str, Value)> {
     events_of(ctx, asked(question)).await
@@ -54,9 +63,7 @@ pub(crate) async fn events(ctx: &Context, question: &str) -> Vec<(&'static str, 
 
 pub(crate) async fn events_of(ctx: &Context, question: Ask) -> Vec<(&'static str, Value)> {
     let (sink, mut receiver) = Sink::channel(256);
-    ask(ctx, question, Payer::Operator(Money::ZERO), &sink)
-        .await
-        .unwrap();
+    ask(ctx, question, operator(), &sink).await.unwrap();
     drop(sink);
     let mut sent = Vec::new();
     while let Some(event) = receiver.recv().await {
@@ -273,13 +280,11 @@ async fn without_a_reranker_the_fused_order_stands_and_no_score_is_made_up() {
     let ctx = corpus
         .asking(Arc::new(model()), &[("RERANKER", "none"), ALWAYS])
         .await;
-    let inspected = app::ask::inspect(&ctx, &asked(QUESTION)).await.unwrap();
-    let order: Vec<i64> = inspected
-        .passages
-        .iter()
-        .map(|p| p.evidence.chunk)
-        .collect();
-    assert_eq!(order, inspected.arms.fused);
+    let found = app::ask::recorded(&ctx, asked(QUESTION), operator())
+        .await
+        .found
+        .unwrap();
+    assert_eq!(found.passages, found.arms.fused);
     let events = events(&ctx, QUESTION).await;
     assert!(passages(&events).iter().all(|p| p["score"].is_null()));
     assert_eq!(of(&events, "done")[0]["outcome"], "answered");
@@ -383,7 +388,7 @@ async fn a_visitor_who_left_ends_the_work() {
     let ctx = corpus.asking(Arc::new(model()), &[]).await;
     let (sink, receiver) = Sink::channel(1);
     drop(receiver);
-    let payer = Payer::Operator(Money::ZERO);
+    let payer = operator();
     assert_eq!(ask(&ctx, asked(QUESTION), payer, &sink).await, Err(Closed));
 }
 

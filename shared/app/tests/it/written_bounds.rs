@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use app::ask::ask;
 use app::ask::event::{Closed, Sink};
-use app::ask::settle::Payer;
-use domain::cost::Money;
 use serde_json::{Value, json};
 use testing::ScriptedProvider;
 use testing::provider::{Reply, openai};
@@ -15,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::ask::{QUESTION, asked, events, events_of, of};
+use crate::ask::{QUESTION, asked, events, events_of, of, operator};
 use crate::written::{TRUE_SENTENCE, corpus, done, shown, text, writing};
 
 /// A text without an end: frames enough for any test.
@@ -95,10 +93,7 @@ async fn c152_a_visitor_who_leaves_ends_the_providers_call() {
         }
     };
     let question = asked(QUESTION);
-    let (answered, ()) = tokio::join!(
-        ask(&ctx, question, Payer::Operator(Money::ZERO), &sink),
-        leaving
-    );
+    let (answered, ()) = tokio::join!(ask(&ctx, question, operator(), &sink), leaving);
     assert_eq!(answered, Err(Closed));
     provider.abandoned(1).await;
 }
@@ -239,7 +234,7 @@ async fn the_delay_added_to_a_sentence() {
         shown
     };
     let asking = async move {
-        let payer = Payer::Operator(Money::ZERO);
+        let payer = operator();
         ask(&ctx, asked(QUESTION), payer, &sink).await.unwrap();
         drop(sink);
     };

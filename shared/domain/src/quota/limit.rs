@@ -41,6 +41,8 @@ pub struct Counter {
     pub refunds: u64,
     /// What was spent, and what is reserved for answers under way.
     pub committed: Money,
+    /// How much of that is reserved.
+    pub reserved: Money,
 }
 
 /// The counters of one visitor's day, as read.
@@ -61,8 +63,10 @@ pub enum Refusal {
     Visitor,
     /// Everybody's questions.
     Global,
-    /// The money.
+    /// The money: what was spent leaves too little.
     Budget,
+    /// The money, as long as answers under way hold what they may cost; most of it comes back within a minute.
+    Reserved,
 }
 
 impl Counters {
@@ -97,14 +101,15 @@ impl Counter {
     /// The limit of everybody that one more question at `worst` cost would break, by everybody's counter.
     pub(super) fn refuse_all(&self, limits: &Limits, worst: Money) -> Option<Refusal> {
         if self.questions >= limits.global {
-            Some(Refusal::Global)
-        } else if limits
-            .budget
-            .is_some_and(|budget| self.committed + worst > budget)
-        {
-            Some(Refusal::Budget)
-        } else {
+            return Some(Refusal::Global);
+        }
+        let budget = limits.budget?;
+        if self.committed + worst <= budget {
             None
+        } else if self.committed.saturating_sub(self.reserved) + worst <= budget {
+            Some(Refusal::Reserved)
+        } else {
+            Some(Refusal::Budget)
         }
     }
 }
@@ -161,6 +166,24 @@ mod tests {
         check([2, 14, 20], 90, Some(Refusal::Global));
         check([2, 14, 19], 91, Some(Refusal::Budget));
         check([3, 15, 20], 91, Some(Refusal::Visitor));
+    }
+
+    #[test]
+    fn money_that_is_only_reserved_keeps_nobody_out_for_the_day() {
+        let check = |committed, reserved, expected| {
+            let counter = Counter {
+                committed: Money::from_picodollars(committed),
+                reserved: Money::from_picodollars(reserved),
+                ..Counter::default()
+            };
+            let found = counter.refuse_all(&LIMITS, Money::from_picodollars(10));
+            assert_eq!(found, expected, "{committed} of it {reserved}");
+        };
+        check(90, 10, None);
+        check(91, 1, Some(Refusal::Reserved));
+        check(100, 100, Some(Refusal::Reserved));
+        check(101, 10, Some(Refusal::Budget));
+        check(91, 0, Some(Refusal::Budget));
     }
 
     #[test]

@@ -103,15 +103,13 @@ impl Store {
         transaction.writes.iter().map(reason).collect()
     }
 
+    /// Whether this transaction was written before: the store knows a charge by its token.
+    fn knows(&self, transaction: &Transaction<'_>) -> bool {
+        token(transaction).is_some_and(|token| self.tokens.contains(&token))
+    }
+
     fn send(&mut self, transaction: &Transaction<'_>) -> Reply {
-        let token = match transaction.writes.last() {
-            Some(Write::Open(charge)) => Some((charge.request_id.clone(), charge.charged_at)),
-            _ => None,
-        };
-        if token
-            .as_ref()
-            .is_some_and(|token| self.tokens.contains(token))
-        {
+        if self.knows(transaction) {
             return Reply::Written;
         }
         let reasons = self.reasons(transaction);
@@ -121,7 +119,7 @@ impl Store {
         for write in &transaction.writes {
             self.apply(write, transaction);
         }
-        self.tokens.extend(token);
+        self.tokens.extend(token(transaction));
         for (name, counter) in &self.counters {
             let most = match &name[..1] {
                 "v" => LIMITS.visitor,
@@ -148,6 +146,7 @@ impl Store {
                 let found = self.counters.entry(name(counter)).or_default();
                 found.questions += 1;
                 found.committed = found.committed + commit;
+                found.reserved = found.reserved + commit;
             }
             Write::GiveBack {
                 counter,
@@ -162,6 +161,7 @@ impl Store {
                     .expect("a counter below nothing");
                 found.refunds += 1;
                 found.committed = corrected(found.committed, reserved, spent);
+                found.reserved = corrected(found.reserved, reserved, Money::ZERO);
             }
             Write::Correct {
                 counter,
@@ -170,6 +170,7 @@ impl Store {
             } => {
                 let found = self.counters.entry(name(counter)).or_default();
                 found.committed = corrected(found.committed, reserved, spent);
+                found.reserved = corrected(found.reserved, reserved, Money::ZERO);
             }
             Write::Open(charge) => {
                 let record = (charge.clone(), State::Open, charge.reserved);
@@ -192,6 +193,13 @@ impl Store {
                 (record.1, record.2) = (to, spent.expect("a closing that says what was spent"));
             }
         }
+    }
+}
+
+fn token(transaction: &Transaction<'_>) -> Option<(String, u64)> {
+    match transaction.writes.last() {
+        Some(Write::Open(charge)) => Some((charge.request_id.clone(), charge.charged_at)),
+        _ => None,
     }
 }
 
@@ -252,6 +260,7 @@ struct Counted {
     away: u64,
     swept: u64,
     second_handlers: u64,
+    sent_away: u64,
     refused: u64,
     refunds_spent: u64,
     past_midnight: u64,
@@ -351,8 +360,9 @@ impl Scenario<'_> {
             && self.chance.u8(..) < 20
         {
             self.counted.second_handlers += 1;
-            // Another call has another token.
+            // Another call has another token, and its midnight may be another.
             asked.charge.charged_at = now.max(asked.charge.charged_at + 1);
+            asked.charge.day = Day::at(now);
             return asked;
         }
         self.asked += 1;
@@ -394,9 +404,13 @@ impl Scenario<'_> {
                 assert_eq!(full, Some(refusal), "refused below the limit: {counters:?}");
                 Doing::Nothing
             }
-            Verdict::Decided(Err(ChargeRefused::Over)) => {
-                let (_, state, _) = &self.store.records[&asked.charge.request_id];
-                assert_ne!(*state, State::Open, "charged, and sent away");
+            Verdict::Decided(Err(ChargeRefused::Another)) => {
+                let (charged, ..) = &self.store.records[&asked.charge.request_id];
+                assert_ne!(
+                    charged.charged_at, asked.charge.charged_at,
+                    "charged, and sent away"
+                );
+                self.counted.sent_away += 1;
                 Doing::Nothing
             }
             Verdict::Again if tries < TRIES => {
@@ -482,7 +496,7 @@ impl Scenario<'_> {
                 self.counted.throttles += 1;
                 Reply::Busy
             }
-            52..76 => {
+            52..76 if !self.store.knows(transaction) => {
                 self.counted.conflicts += 1;
                 let mut reasons = self.store.reasons(transaction);
                 let at = self.chance.usize(..reasons.len());
@@ -539,6 +553,7 @@ impl Scenario<'_> {
             assert_eq!(Some(&counter.questions), questions.get(name), "{name}");
             let money = spent.get(name).copied().unwrap_or_default();
             assert_eq!(counter.committed.picodollars(), money, "{name}");
+            assert_eq!(counter.reserved, Money::ZERO, "{name}");
         }
         for (id, state) in &self.told {
             let record = &self.store.records[id];
@@ -628,6 +643,7 @@ fn after_the_sweep_the_counters_hold_what_was_settled() {
         away,
         swept,
         second_handlers,
+        sent_away,
         refused,
         refunds_spent,
         past_midnight,
@@ -644,6 +660,7 @@ fn after_the_sweep_the_counters_hold_what_was_settled() {
         ("away", away),
         ("swept", swept),
         ("second handlers", second_handlers),
+        ("sent away", sent_away),
         ("refused", refused),
         ("refunds spent", refunds_spent),
         ("past midnight", past_midnight),

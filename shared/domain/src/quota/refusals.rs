@@ -38,7 +38,9 @@ impl Refusals {
     pub fn remember(&mut self, account: &Account, day: Day, refusal: Refusal, now_s: u64) {
         let until = now_s.saturating_add(MEMORY_S);
         match refusal {
-            Refusal::Global | Refusal::Budget => self.everybody = Some((day, refusal, until)),
+            Refusal::Global | Refusal::Budget | Refusal::Reserved => {
+                self.everybody = Some((day, refusal, until))
+            }
             Refusal::Visitor => {
                 if self.visitors.len() >= MOST {
                     self.visitors.retain(|_, (_, until)| now_s < *until);

@@ -70,7 +70,7 @@ pub enum State {
 /// One write of a transaction, with the condition it is made under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write<'a> {
-    /// Adds a question, if fewer than `below` are counted, and money, if no more than `most` is then committed.
+    /// Adds a question, if fewer than `below` are counted, and reserves money, if no more than `most` is then committed.
     Take {
         /// Which counter.
         counter: CounterKey<'a>,
@@ -81,7 +81,8 @@ pub enum Write<'a> {
         /// The budget.
         most: Option<Money>,
     },
-    /// Takes a question back, if one is counted and fewer than `refunds_below` were taken back, and corrects the money.
+    /// Takes a question back, if one is counted and fewer than `refunds_below` were taken back; what was spent takes the place
+    /// of what was reserved.
     GiveBack {
         /// Which counter.
         counter: CounterKey<'a>,
@@ -92,7 +93,7 @@ pub enum Write<'a> {
         /// What was spent.
         spent: Money,
     },
-    /// Corrects the money of a counter that exists.
+    /// Lets what was spent take the place of what was reserved on a counter that exists.
     Correct {
         /// Which counter.
         counter: CounterKey<'a>,
@@ -273,13 +274,11 @@ pub fn judge_charge(
             _ => Verdict::Again,
         };
     };
-    // Before all else: after one's own success the counters may well be full.
+    // Before all else: what is charged already may well have filled the counters.
     if let Some(Reason::Condition(old)) = reasons.last() {
         return match old {
-            Old::Record(State::Open) => Verdict::Decided(Ok(())),
-            Old::Record(State::Settled | State::Refunded) => {
-                Verdict::Decided(Err(ChargeRefused::Over))
-            }
+            // One's own success is told by the token: this record is another handler's.
+            Old::Record(_) => Verdict::Decided(Err(ChargeRefused::Another)),
             // That there is a record is all that is known.
             _ => Verdict::Again,
         };
@@ -311,8 +310,8 @@ pub fn judge_charge(
 pub enum ChargeRefused {
     /// A limit is reached.
     Limit(Refusal),
-    /// This request was answered before.
-    Over,
+    /// Another handler answers this request, or did.
+    Another,
 }
 
 /// How a settlement or a refund ended, by the reply to its transaction.
@@ -396,6 +395,7 @@ mod tests {
             questions,
             refunds,
             committed: Money::from_picodollars(committed),
+            reserved: Money::ZERO,
         }))
     }
 
@@ -427,18 +427,13 @@ mod tests {
             (vec![None, None, Busy], Verdict::Again),
             (vec![counter(3, 0, 0), Busy, None], Verdict::Again),
             (vec![None, None, None], Verdict::Again),
-            // Its own earlier success.
             (
                 vec![counter(3, 0, 0), None, record(State::Open)],
-                Verdict::Decided(Ok(())),
+                Verdict::Decided(Err(ChargeRefused::Another)),
             ),
             (
-                vec![None, Busy, record(State::Open)],
-                Verdict::Decided(Ok(())),
-            ),
-            (
-                vec![None, None, record(State::Settled)],
-                Verdict::Decided(Err(ChargeRefused::Over)),
+                vec![None, Busy, record(State::Settled)],
+                Verdict::Decided(Err(ChargeRefused::Another)),
             ),
             (vec![None, None, nothing], Verdict::Again),
         ] {

@@ -14,7 +14,7 @@ use crate::provider::client::decoded;
 use crate::provider::error::ProviderError;
 
 /// The most passages one call judges; those after them are left as they came.
-const CANDIDATES: usize = 20;
+pub const MOST_JUDGED: usize = 20;
 
 /// An entry of the list takes some 16 tokens; twice that leaves room for models that write it over several lines.
 const TOKENS_AN_ENTRY: u32 = 32;
@@ -46,7 +46,7 @@ impl ChatReranker {
                 usage: RerankUsage::Chat(Spent::default()),
             });
         }
-        let judged = &passages[..passages.len().min(CANDIDATES)];
+        let judged = &passages[..passages.len().min(MOST_JUDGED)];
         let completed = self
             .model
             .complete(&request(question, judged)?, deadline)
@@ -104,14 +104,20 @@ fn request(question: &str, passages: &[RerankPassage]) -> Result<ChatRequest, Pr
             })
             .collect(),
     };
-    let entries = u32::try_from(passages.len() + 1).unwrap_or(u32::MAX);
     Ok(ChatRequest {
         system: PROMPT.to_owned(),
         user: serde_json::to_string(&task)
             .map_err(|_| ProviderError::invalid("the passages cannot be sent"))?,
-        max_output_tokens: entries.saturating_mul(TOKENS_AN_ENTRY),
+        max_output_tokens: most_output_tokens(passages.len()),
         json: true,
     })
+}
+
+/// Tokens that a list about so many passages may have, with the signs around it.
+#[must_use]
+pub fn most_output_tokens(passages: usize) -> u32 {
+    let entries = u32::try_from(passages + 1).unwrap_or(u32::MAX);
+    entries.saturating_mul(TOKENS_AN_ENTRY)
 }
 
 #[derive(Debug, Deserialize)]

@@ -8,7 +8,7 @@ mod cohere;
 
 use std::cmp::Ordering;
 
-pub use chat::ChatReranker;
+pub use chat::{ChatReranker, MOST_JUDGED, most_output_tokens};
 pub use cohere::CohereReranker;
 
 use super::error::ProviderError;

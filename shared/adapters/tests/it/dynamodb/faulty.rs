@@ -25,6 +25,8 @@ pub(crate) enum Fault {
     CallLost,
     /// It is refused with this error type and these reasons, if any.
     Refused(&'static str, &'static [&'static str]),
+    /// A read of several items is answered with none of them, to be asked for again.
+    Unread,
 }
 
 /// The calls that were made, and the faults of those to come. Calls beyond them meet no fault.
@@ -34,6 +36,7 @@ pub(crate) struct Faults(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     of_writes: VecDeque<Fault>,
+    of_reads: VecDeque<Fault>,
     calls: Vec<String>,
 }
 
@@ -41,6 +44,11 @@ impl Faults {
     /// The next transactions go wrong like this, one by one; reads do not.
     pub(crate) fn next(&self, faults: impl IntoIterator<Item = Fault>) {
         self.0.lock().unwrap().of_writes.extend(faults);
+    }
+
+    /// The next reads of several items go wrong like this, one by one.
+    pub(crate) fn next_reads(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.0.lock().unwrap().of_reads.extend(faults);
     }
 
     /// How often `operation` was called since the last time it was asked for.
@@ -56,6 +64,7 @@ impl Faults {
         state.calls.push(operation.to_owned());
         match operation {
             "TransactWriteItems" => state.of_writes.pop_front().unwrap_or(Fault::None),
+            "BatchGetItem" => state.of_reads.pop_front().unwrap_or(Fault::None),
             _ => Fault::None,
         }
     }
@@ -114,12 +123,20 @@ impl HttpConnector for FaultyConnector {
                 })
             }
             Fault::Refused(kind, reasons) => HttpConnectorFuture::ready(Ok(refused(kind, reasons))),
+            Fault::Unread => HttpConnectorFuture::ready(Ok(unread(&request))),
         }
     }
 }
 
 fn lost() -> ConnectorError {
     ConnectorError::io("the connection was reset".into())
+}
+
+/// Gives the keys of a request back.
+fn unread(request: &HttpRequest) -> HttpResponse {
+    let asked: serde_json::Value = serde_json::from_slice(request.body().bytes().unwrap()).unwrap();
+    let body = serde_json::json!({ "Responses": {}, "UnprocessedKeys": asked["RequestItems"] });
+    HttpResponse::new(StatusCode::try_from(200).unwrap(), body.to_string().into())
 }
 
 fn refused(kind: &str, reasons: &[&str]) -> HttpResponse {

@@ -7,7 +7,7 @@ use adapters::dynamodb::quota::{Quota, QuotaError, Swept};
 use adapters::dynamodb::{PK, SK, Table, ensure_table};
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::cost::Money;
-use domain::quota::{Account, Charge, Day, Limits, Refusal, Remaining, State};
+use domain::quota::{Account, Charge, Day, Limits, Refusal, Remaining, State, shard};
 
 use super::faulty::{Fault, Faults, table};
 
@@ -61,7 +61,8 @@ impl Counted {
     }
 
     async fn remaining(&self, key: &str, now: u64) -> Remaining {
-        self.quota.remaining(&visitor(key), now).await.unwrap()
+        let day = Day::at(now);
+        self.quota.remaining(&visitor(key), day).await.unwrap()
     }
 
     /// A number of an item, or nothing.
@@ -100,11 +101,13 @@ async fn c200_c207_a_refused_visitor_costs_everybody_nothing() {
     for n in 0..3 {
         counted.charge(&format!("a{n}"), "a", NOON).await.unwrap();
     }
-    // Another process, which remembers and reads nothing of it yet, writes against the full counter.
+    // The counter is read before anything is written, so that being refused costs no write.
+    counted.faults.take("TransactWriteItems");
     assert_eq!(
         limit(counted.charge("a3", "a", NOON).await),
         Refusal::Visitor
     );
+    assert_eq!(counted.faults.take("TransactWriteItems"), 0);
     assert_eq!(
         counted.remaining("a", NOON).await,
         Remaining {
@@ -152,7 +155,7 @@ async fn c200_a_limit_met_by_the_write_is_told_apart() {
                 ..LIMITS
             },
             12,
-            Refusal::Budget,
+            Refusal::Reserved,
         ),
     ] {
         let counted = Arc::new(counting(limits).await);
@@ -240,11 +243,21 @@ async fn c203_a_lost_reply_charges_once() {
             .await,
         Some(1)
     );
-    // Two handlers of one request: later, so that the token differs and only the record tells.
+    // A second handler of the request has a token of its own and meets the first one's record, also past midnight.
     let again = counting(LIMITS).await;
-    again.charge("r", "a", NOON).await.unwrap();
-    again.charge("r", "a", NOON + 1).await.unwrap();
+    let charge = again.charge("r", "a", NOON).await.unwrap();
+    for settled in [false, true] {
+        for now in [NOON + 1, NOON + DAY] {
+            let second = again.charge("r", "a", now).await;
+            assert!(
+                matches!(second, Err(QuotaError::Unavailable(_))),
+                "{settled} {now}: {second:?}"
+            );
+        }
+        again.quota.settle(&charge, money(1)).await.unwrap();
+    }
     assert_eq!(again.left("a", NOON).await, 2);
+    assert_eq!(again.left("a", NOON + DAY).await, 3);
 }
 
 #[tokio::test]
@@ -283,7 +296,8 @@ async fn a_settlement_returns_what_was_reserved_and_not_spent() {
     .await;
     let charge = counted.charge("r", "a", NOON).await.unwrap();
     counted.charge("s", "b", NOON).await.unwrap();
-    assert_eq!(limit(counted.charge("t", "c", NOON).await), Refusal::Budget);
+    let kept_out = counted.charge("t", "c", NOON).await;
+    assert_eq!(limit(kept_out), Refusal::Reserved, "nothing is spent yet");
     counted.faults.next([Fault::ReplyLost]);
     assert_eq!(
         counted.quota.settle(&charge, money(3)).await.unwrap(),
@@ -297,9 +311,21 @@ async fn a_settlement_returns_what_was_reserved_and_not_spent() {
     // The refusal is remembered for a moment, and then seen to be over.
     assert_eq!(
         limit(counted.charge("u", "c", NOON + 1).await),
-        Refusal::Budget
+        Refusal::Reserved
     );
-    counted.charge("v", "c", NOON + 60).await.unwrap();
+    let last = counted.charge("v", "c", NOON + 60).await.unwrap();
+    counted.quota.settle(&last, money(10)).await.unwrap();
+    // Thirteen of twenty-five are spent, ten reserved.
+    assert_eq!(
+        limit(counted.charge("w", "d", NOON + 61).await),
+        Refusal::Reserved
+    );
+    counted.quota.sweep(NOON + 120).await.unwrap();
+    assert_eq!(
+        limit(counted.charge("x", "d", NOON + 120).await),
+        Refusal::Budget,
+        "nobody knows what the dead one spent, so all of it counts"
+    );
 }
 
 #[tokio::test]
@@ -491,7 +517,7 @@ async fn a_sweep_closes_what_dead_handlers_left_open() {
         Swept {
             found: 40,
             refunded: 40,
-            settled: 0
+            ..Swept::default()
         }
     );
     assert_eq!(
@@ -507,6 +533,58 @@ async fn a_sweep_closes_what_dead_handlers_left_open() {
     );
     // What the dead spent is not known, so all of theirs counts, and what the living one reserved.
     assert_eq!(counted.committed().await, Some(2 + 400 + 10));
+}
+
+#[tokio::test]
+async fn a_sweep_goes_on_after_what_it_cannot_close() {
+    let counted = counting(LIMITS).await;
+    let charge = counted.charge("dead", "a", NOON).await.unwrap();
+    let day = Day::at(NOON);
+    for (id, fields) in [("a-broken", "x"), ("zz-broken", "y")] {
+        let text = |value: &str| AttributeValue::S(value.to_owned());
+        let put = counted.table.client().put_item();
+        put.table_name(counted.table.name())
+            .item(PK, text(&format!("charge#{}", shard(id))))
+            .item(SK, text(id))
+            .item("state", text("open"))
+            .item("day", text(&day.to_string()))
+            .item("visitor", text(fields))
+            .item("charged_at", AttributeValue::N(NOON.to_string()))
+            .send()
+            .await
+            .unwrap();
+    }
+    let found = counted.quota.sweep(NOON + 60).await.unwrap();
+    let expected = Swept {
+        found: 3,
+        refunded: 1,
+        settled: 0,
+        failed: 2,
+    };
+    assert_eq!(found, expected);
+    assert_eq!(
+        counted.quota.refund(&charge, money(1)).await.unwrap(),
+        State::Refunded
+    );
+}
+
+#[tokio::test]
+async fn c201_counters_that_a_busy_table_left_unread_are_read_again() {
+    let counted = counting(LIMITS).await;
+    counted.charge("r", "a", NOON).await.unwrap();
+    counted.faults.take("BatchGetItem");
+    counted.faults.next_reads([Fault::Unread, Fault::Unread]);
+    counted.charge("s", "a", NOON).await.unwrap();
+    assert_eq!(counted.faults.take("BatchGetItem"), 3);
+    assert_eq!(counted.left("a", NOON).await, 1);
+    counted.faults.next_reads(vec![Fault::Unread; 1_000]);
+    let begun = Instant::now();
+    let refused = counted.charge("t", "a", NOON).await;
+    assert!(
+        matches!(refused, Err(QuotaError::Unavailable(_))),
+        "{refused:?}"
+    );
+    assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
 #[tokio::test]
