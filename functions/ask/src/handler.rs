@@ -174,6 +174,7 @@ async fn ask(
     let ask = Ask {
         question: asked.question,
         filter: asked.filter,
+        without: Vec::new(),
         draft: asked.draft,
         request_id: request.id.clone(),
         deadline: deadline.checked_sub(WORK_MARGIN).unwrap_or(deadline),

@@ -307,6 +307,7 @@ async fn answered(
     let asked = Ask {
         question: parsed,
         filter: std::collections::BTreeMap::new(),
+        without: Vec::new(),
         draft: false,
         request_id: format!("suggestion-{}", QuestionKey::of(question).id()),
         deadline: ends,

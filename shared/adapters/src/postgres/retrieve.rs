@@ -57,6 +57,14 @@ pub struct Search<'a> {
     pub vector: Option<&'a [f32]>,
     /// Only chunks whose metadata has all these values.
     pub filter: &'a BTreeMap<String, String>,
+    /// Documents that are not searched.
+    pub without: &'a [String],
+}
+
+impl Search<'_> {
+    fn is_narrowed(&self) -> bool {
+        !self.filter.is_empty() || !self.without.is_empty()
+    }
 }
 
 /// What the arms found, best first, and the terms they searched for.
@@ -165,12 +173,12 @@ pub async fn retrieve(client: &Client, search: Search<'_>) -> Found {
 async fn nearest(client: &Client, search: Search<'_>, vector: &[f32]) -> Result<Vec<i64>, Error> {
     let vector = literal(vector);
     if !search.served.indexed {
-        let sql = exact_sql(search.served.dimensions, !search.filter.is_empty());
+        let sql = exact_sql(search.served.dimensions, search.is_narrowed());
         return ranked(client, &sql, search, &vector).await;
     }
     let mut vectors = INDEX_VECTORS;
     loop {
-        let sql = indexed_sql(search.served.dimensions, vectors, !search.filter.is_empty());
+        let sql = indexed_sql(search.served.dimensions, vectors, search.is_narrowed());
         // Sent in one go: the settings hold for this transaction alone, so no pooler can lose or keep them.
         let settings = format!(
             "begin; set local hnsw.ef_search = {vectors}; set local hnsw.iterative_scan = strict_order; \
@@ -201,16 +209,17 @@ async fn ranked(
     let filter = Json(search.filter);
     let mut parameters: Vec<(&(dyn ToSql + Sync), Type)> =
         vec![(&search.served.version, Type::INT8), (&vector, Type::TEXT)];
-    if !search.filter.is_empty() {
+    if search.is_narrowed() {
         parameters.push((&filter, Type::JSONB));
+        parameters.push((&search.without, Type::TEXT_ARRAY));
     }
     let rows = client.query_typed(sql, &parameters).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
 /// A chunk's place is its best sentence's; exact, and fast while a version has some ten thousand sentences.
-fn exact_sql(dimensions: usize, filtered: bool) -> String {
-    let filter = filter_sql(filtered, "sentences.chunk", 3);
+fn exact_sql(dimensions: usize, narrowed: bool) -> String {
+    let filter = filter_sql(narrowed, "sentences.chunk", 3);
     format!(
         "select sentences.chunk
          from sentences
@@ -222,8 +231,8 @@ fn exact_sql(dimensions: usize, filtered: bool) -> String {
 }
 
 /// The same by the HNSW index, over-searched. The order of arrival is not relied on: chunks are ranked by distance.
-fn indexed_sql(dimensions: usize, vectors: usize, filtered: bool) -> String {
-    let filter = filter_sql(filtered, "sentences.chunk", 3);
+fn indexed_sql(dimensions: usize, vectors: usize, narrowed: bool) -> String {
+    let filter = filter_sql(narrowed, "sentences.chunk", 3);
     format!(
         "select chunk
          from (
@@ -240,17 +249,21 @@ fn indexed_sql(dimensions: usize, vectors: usize, filtered: bool) -> String {
     )
 }
 
-fn filter_sql(filtered: bool, chunk: &str, parameter: usize) -> String {
-    if filtered {
+/// Metadata that a chunk must have and documents it may not be of are parameters `parameter` and the next one.
+fn filter_sql(narrowed: bool, chunk: &str, parameter: usize) -> String {
+    if narrowed {
+        let without = parameter + 1;
         format!(
-            "and exists (select from chunks f where f.version = $1 and f.id = {chunk} and f.metadata @> ${parameter})"
+            "and exists (select from chunks f where f.version = $1 and f.id = {chunk}
+                         and f.metadata @> ${parameter} and f.document <> all (${without}))"
         )
     } else {
         String::new()
     }
 }
 
-/// The question's terms: its lexemes, its exact names, and those of them the configuration drops as they stand (`having`). Never a parsed query, so nothing in a question is syntax.
+/// The question's terms: its lexemes, its exact names, and those of them the configuration drops as they stand (`having`).
+/// Never a parsed query, so nothing in a question is syntax.
 const ASKED: &str = "
     with asked as (
         select lexeme as term from unnest(to_tsvector($2::text::regconfig, $3::text))
@@ -295,7 +308,7 @@ async fn terms(client: &Client, search: Search<'_>) -> Result<Vec<(String, u64)>
 const MOST_TERMS: usize = 62;
 
 async fn keyword(client: &Client, search: Search<'_>) -> Result<Vec<i64>, Error> {
-    let filter = filter_sql(!search.filter.is_empty(), "p.chunk", 6);
+    let filter = filter_sql(search.is_narrowed(), "p.chunk", 6);
     // The lengths are joined once per chunk found, the statistics once per term.
     let sql = format!(
         "{ASKED},
@@ -326,8 +339,9 @@ async fn keyword(client: &Client, search: Search<'_>) -> Result<Vec<i64>, Error>
         (&search.names, Type::TEXT_ARRAY),
         (&depth, Type::INT8),
     ];
-    if !search.filter.is_empty() {
+    if search.is_narrowed() {
         parameters.push((&json, Type::JSONB));
+        parameters.push((&search.without, Type::TEXT_ARRAY));
     }
     let rows = client.query_typed(&sql, &parameters).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
@@ -431,21 +445,40 @@ pub async fn page_texts(
         .collect()
 }
 
-const CHUNKS: &str = "select id, document, text from chunks where version = $1 order by id";
+/// A chunk as it is cited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its id.
+    pub id: i64,
+    /// Its document's id.
+    pub document: String,
+    /// Its text.
+    pub text: String,
+    /// The anchors in it, its section's first.
+    pub anchors: Vec<String>,
+}
 
-/// Every chunk of a version with its document and text, for measuring a search against known quotes.
+const CHUNKS: &str = "
+    select id, document, text, array_prepend(anchor, array(select value ->> 1 from jsonb_array_elements(anchors)))
+    from chunks where version = $1 order by id";
+
+/// Every chunk of a version, for measuring a search against known quotes.
 ///
 /// # Errors
 /// When the database refuses or the connection fails.
-pub async fn all_chunks(
-    client: &Client,
-    version: i64,
-) -> Result<Vec<(i64, String, String)>, Error> {
+pub async fn all_chunks(client: &Client, version: i64) -> Result<Vec<Chunk>, Error> {
     let rows = client
         .query_typed(CHUNKS, &[(&version, Type::INT8)])
         .await?;
     rows.iter()
-        .map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)))
+        .map(|row| {
+            Ok(Chunk {
+                id: row.try_get(0)?,
+                document: row.try_get(1)?,
+                text: row.try_get(2)?,
+                anchors: row.try_get(3)?,
+            })
+        })
         .collect()
 }
 

@@ -43,6 +43,12 @@ pub struct Signals<'a> {
     pub no_answer: &'a str,
 }
 
+/// Whether the rules hold this text, in small letters: an example in them would be no question to measure with.
+#[must_use]
+pub fn mentions(text: &str) -> bool {
+    SYSTEM.to_lowercase().contains(text)
+}
+
 /// The prompt for `question` over the passages of `ranked`.
 #[must_use]
 pub fn prompt(ranked: &Ranked, question: &str, nonces: Nonces<'_>, signals: Signals<'_>) -> Prompt {

@@ -13,6 +13,8 @@ pub struct Ask {
     pub question: Question,
     /// Only documents whose metadata has all these values.
     pub filter: BTreeMap<String, String>,
+    /// Documents that are not searched: what is answered without them is measured so, and no visitor may ask for it.
+    pub without: Vec<String>,
     /// Whether provisional text is wanted while it is written.
     pub draft: bool,
     /// Lambda's request id.

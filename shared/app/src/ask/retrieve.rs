@@ -72,6 +72,7 @@ pub(super) async fn retrieve(
         names: &names,
         vector: opened.vector.as_deref(),
         filter: &ask.filter,
+        without: &ask.without,
     };
     let found = search(&opened.client, query).await;
     let (arms, counted) = settle_arms(found, run)?;

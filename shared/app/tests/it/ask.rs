@@ -79,6 +79,7 @@ pub(crate) fn asked(question: &str) -> Ask {
     Ask {
         question: Question::parse(question).unwrap(),
         filter: BTreeMap::new(),
+        without: Vec::new(),
         draft: false,
         request_id: "r-1".to_owned(),
         deadline: Instant::now() + Duration::from_secs(30),
@@ -288,6 +289,29 @@ async fn without_a_reranker_the_fused_order_stands_and_no_score_is_made_up() {
     let events = events(&ctx, QUESTION).await;
     assert!(passages(&events).iter().all(|p| p["score"].is_null()));
     assert_eq!(of(&events, "done")[0]["outcome"], "answered");
+}
+
+#[tokio::test]
+async fn a_hidden_document_is_not_searched() {
+    let corpus = ingested(&[NOTICE, EXPENSES]).await;
+    let ctx = corpus.asking(Arc::new(model()), &[ALWAYS]).await;
+    let titles = |events: &[(&'static str, Value)]| -> Vec<String> {
+        let passages = passages(events);
+        let titles = passages.iter().map(|p| p["title"].as_str().unwrap());
+        titles.map(str::to_owned).collect()
+    };
+    let seen = titles(&events(&ctx, QUESTION).await);
+    assert!(
+        seen.iter().any(|title| title.contains("Notice")),
+        "{seen:?}"
+    );
+    let mut question = asked(QUESTION);
+    question.without = vec!["notice".to_owned()];
+    let seen = titles(&events_of(&ctx, question).await);
+    assert!(
+        !seen.is_empty() && seen.iter().all(|title| !title.contains("Notice")),
+        "{seen:?}"
+    );
 }
 
 #[tokio::test]

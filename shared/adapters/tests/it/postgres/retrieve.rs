@@ -138,6 +138,7 @@ async fn find(client: &Client, served: &Served, question: &str, vector: Option<&
         names: &names,
         vector,
         filter: &BTreeMap::new(),
+        without: &[],
     };
     retrieve(client, search).await
 }
@@ -191,6 +192,7 @@ async fn c001_c003_c006_the_index_returns_as_many_as_asked_in_order() {
         names: &[],
         vector: Some(&question),
         filter: &filter,
+        without: &[],
     };
     let found = retrieve(&client, search).await;
     for arm in [found.vector.unwrap().unwrap(), found.keyword.unwrap()] {
@@ -433,6 +435,7 @@ async fn evidence_tells_each_sentence_from_the_next() {
         names: &[],
         vector: Some(&vector),
         filter: &BTreeMap::new(),
+        without: &[],
     };
     let terms = ["wal", "checkpoint", "titl"].map(str::to_owned);
     let found = evidence(&client, search, &terms, &[1, 0, 99])
