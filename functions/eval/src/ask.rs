@@ -1,109 +1,194 @@
 //! Asks every question of the very pipeline that visitors use, and records what came.
 
-use adapters::postgres::retrieve::all_chunks;
+use adapters::dynamodb::corpus::Corpus;
+use adapters::dynamodb::prepared::get_suggestions;
+use adapters::postgres::retrieve::{Chunk, all_chunks, served};
 use anyhow::{Context as _, bail};
 use app::ask::event::Event;
+use app::ask::prompt::mentions;
 use app::ask::question::{Ask, Question};
 use app::ask::{Found, Recorded, recorded};
+use app::config::Generator;
 use app::context::Context;
 use app::suggest::operator;
+use domain::prepared::QuestionKey;
 use domain::relevance::relevance;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::time::{Duration, Instant};
 
-use crate::dataset::Row;
+use crate::dataset::{Gold, Row};
 use crate::record::{Asked, Head, Run, Signals};
 use crate::verdict::fold;
 
 /// Longer than any question takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Of all rows, those whose words the corpus may have lost before a run says nothing any more.
-const STALE_AT_MOST: f64 = 0.05;
+/// Of all rows, those that may be left out before a run says nothing any more.
+const LEFT_OUT_AT_MOST: f64 = 0.05;
 
-/// Asks every row, one at a time.
+/// Asks every row, one at a time. Nothing is served from what was prepared before.
 ///
 /// # Errors
-/// When the service cannot be reached, an answer ends with an error, or too many rows are stale.
+/// When the service cannot be reached, a question is one that the service was shown before, an answer ends with an error, or
+/// too many rows are stale or were answered without a part of the pipeline.
 pub(crate) async fn run(ctx: &Context, rows: Vec<Row>) -> anyhow::Result<Run> {
     let corpus = ctx.corpus().await.context("read the corpus item")?;
-    let passages = passages(ctx).await?;
+    unseen(ctx, &corpus, &rows).await?;
+    let passages = Passages::read(ctx).await?;
     let writer = ctx.edition(&corpus).writer;
     let mut head = Head::new(&corpus.name, passages.hash.clone(), writer);
     ctx.embedder.model().clone_into(&mut head.embedder);
     head.reranker = ctx.config.models.reranker.identity();
-    let mut questions = Vec::new();
-    let asked_for = rows.len();
-    let mut stale = 0;
-    for row in rows {
-        let lost = row.quotes().find(|quote| !passages.hold(quote));
-        if let Some(reason) = lost.map(|quote| format!("stale: no passage holds {quote:?}")) {
-            stale += 1;
-            head.left_out.insert(row.id, reason);
-            continue;
-        }
-        match Question::parse(&row.question) {
-            Ok(question) => questions.push(one(ctx, &passages, row, question).await?),
-            Err(error) => {
-                head.left_out.insert(row.id, format!("not taken: {error}"));
-            }
-        }
+    if let Generator::OpenAi(remote) = &ctx.config.models.generator {
+        head.generator.clone_from(&remote.model);
     }
-    if stale as f64 > STALE_AT_MOST * asked_for as f64 {
+    let asked_for = rows.len();
+    let mut questions = Vec::new();
+    let mut unusable = 0;
+    for row in rows {
+        let id = row.id.clone();
+        let reason = match (passages.lack(&row), Question::parse(&row.question)) {
+            (Some(stale), _) => {
+                unusable += 1;
+                stale
+            }
+            (None, Err(error)) => format!("not taken: {error}"),
+            (None, Ok(question)) => match one(ctx, &passages, row, question).await? {
+                One::Asked(asked) => {
+                    questions.push(*asked);
+                    continue;
+                }
+                One::Without(part) => {
+                    unusable += 1;
+                    format!("answered without the {part}")
+                }
+            },
+        };
+        head.left_out.insert(id, reason);
+    }
+    if unusable as f64 > LEFT_OUT_AT_MOST * asked_for as f64 {
+        let reasons = head.left_out.iter();
+        let reasons: Vec<String> = reasons.map(|(id, why)| format!("  {id}: {why}")).collect();
         bail!(
-            "{stale} of {asked_for} rows are stale, too many for the rest to say anything: {}",
-            head.left_out.keys().cloned().collect::<Vec<_>>().join(", ")
+            "{unusable} of {asked_for} rows say nothing, too many for the rest to say anything:\n{}",
+            reasons.join("\n")
         );
     }
     Ok(Run { head, questions })
 }
 
+/// Refuses questions that the service was shown: in the prompt, or as suggestions.
+async fn unseen(ctx: &Context, corpus: &Corpus, rows: &[Row]) -> anyhow::Result<()> {
+    let suggested = get_suggestions(&ctx.table, &ctx.edition(corpus)).await?;
+    let suggested = suggested.unwrap_or_default();
+    let is_shown = |row: &&Row| {
+        let key = QuestionKey::of(&row.question);
+        let id = key.id();
+        let mut prepared = suggested.prepared.iter();
+        suggested.unfit.contains(&id)
+            || prepared.any(|suggestion| suggestion.id == id)
+            || mentions(key.as_str())
+    };
+    let shown: Vec<&str> = rows
+        .iter()
+        .filter(is_shown)
+        .map(|row| row.id.as_str())
+        .collect();
+    if !shown.is_empty() {
+        bail!(
+            "the suggestions or the prompt hold the question of {}: what was shown before measures nothing",
+            shown.join(", ")
+        );
+    }
+    Ok(())
+}
+
 /// The corpus's passages, as quotes are looked for in them.
 struct Passages {
-    folded: Vec<(i64, String)>,
+    chunks: Vec<Chunk>,
     hash: String,
 }
 
 impl Passages {
-    fn hold(&self, quote: &str) -> bool {
-        let quote = fold(quote);
-        self.folded.iter().any(|(_, text)| text.contains(&quote))
+    async fn read(ctx: &Context) -> anyhow::Result<Self> {
+        let client = ctx.database().await?;
+        let served = served(&client, &ctx.config.corpus).await?;
+        let version = served.context("no version of the corpus answers")?.version;
+        let mut chunks = all_chunks(&client, version).await?;
+        chunks.sort_by_key(|chunk| chunk.id);
+        let mut digest = Sha256::new();
+        for chunk in &mut chunks {
+            digest.update(&chunk.text);
+            digest.update([0]);
+            chunk.text = fold(&chunk.text);
+        }
+        let hash = digest.finalize();
+        Ok(Self {
+            chunks,
+            hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+        })
     }
 
-    /// The passages that hold one of the quotes.
-    fn holders(&self, quotes: &[String]) -> Vec<i64> {
-        self.folded
+    /// What the corpus does not hold of what the row is judged by.
+    fn lack(&self, row: &Row) -> Option<String> {
+        row.golds().find_map(|gold| self.lack_of(gold)).or_else(|| {
+            let gone = row
+                .without
+                .iter()
+                .find(|page| self.of(page).next().is_none());
+            gone.map(|page| format!("stale: there is no page {page} to hide"))
+        })
+    }
+
+    fn lack_of(&self, gold: &Gold) -> Option<String> {
+        let Gold {
+            page,
+            anchor,
+            quote,
+        } = gold;
+        let folded = fold(quote);
+        if self.of(page).next().is_none() {
+            Some(format!("stale: there is no page {page}"))
+        } else if !self.of(page).any(|chunk| chunk.text.contains(&folded)) {
+            Some(format!("stale: no passage of {page} holds {quote:?}"))
+        } else if !anchor.is_empty()
+            && !is_counted(anchor)
+            && !self.of(page).any(|chunk| chunk.anchors.contains(anchor))
+        {
+            Some(format!("stale: {page} has no anchor {anchor}"))
+        } else {
+            None
+        }
+    }
+
+    fn of(&self, page: &str) -> impl Iterator<Item = &Chunk> {
+        self.chunks
             .iter()
-            .filter(|(_, text)| quotes.iter().any(|quote| text.contains(quote)))
-            .map(|(id, _)| *id)
+            .filter(move |chunk| chunk.document == page)
+    }
+
+    /// The passages that hold one of the quotes, wherever they stand.
+    fn holders(&self, quotes: &[String]) -> Vec<i64> {
+        self.chunks
+            .iter()
+            .filter(|chunk| quotes.iter().any(|quote| chunk.text.contains(quote)))
+            .map(|chunk| chunk.id)
             .collect()
     }
 }
 
-async fn passages(ctx: &Context) -> anyhow::Result<Passages> {
-    let client = ctx.database().await?;
-    let served = adapters::postgres::retrieve::served(&client, &ctx.config.corpus).await?;
-    let version = served.context("no version of the corpus answers")?.version;
-    let mut texts: Vec<(i64, String)> = all_chunks(&client, version)
-        .await?
-        .into_iter()
-        .map(|(id, _, text)| (id, text))
-        .collect();
-    texts.sort();
-    let mut digest = Sha256::new();
-    for (_, text) in &texts {
-        digest.update(text);
-        digest.update([0]);
-    }
-    let hash = digest.finalize();
-    Ok(Passages {
-        folded: texts
-            .into_iter()
-            .map(|(id, text)| (id, fold(&text)))
-            .collect(),
-        hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
-    })
+/// DocBook counts elements that have no id of their own; as such a number changes with any edit before it, sources leave it
+/// out.
+fn is_counted(anchor: &str) -> bool {
+    anchor.starts_with("id-")
+}
+
+/// What came of a question.
+enum One {
+    Asked(Box<Asked>),
+    /// It was answered without this part of the pipeline, which says nothing of the whole.
+    Without(String),
 }
 
 async fn one(
@@ -111,11 +196,13 @@ async fn one(
     passages: &Passages,
     row: Row,
     question: Question,
-) -> anyhow::Result<Asked> {
+) -> anyhow::Result<One> {
     let asked = Ask {
         question,
         filter: row.filter.clone(),
-        draft: false,
+        without: row.without.clone(),
+        // What a model wrote is part of the record.
+        draft: true,
         request_id: row.id.clone(),
         deadline: Instant::now() + PATIENCE,
     };
@@ -124,6 +211,12 @@ async fn one(
     let events = on_the_wire(&events)?;
     if let Some((_, error)) = events.iter().find(|(name, _)| name == "error") {
         bail!("{}: the answer ended with {}", row.id, error["code"]);
+    }
+    let degraded = events
+        .last()
+        .and_then(|(_, done)| done["degraded"][0].as_str());
+    if let Some(part) = degraded {
+        return Ok(One::Without(part.to_owned()));
     }
     let Found {
         arms,
@@ -139,7 +232,7 @@ async fn one(
             .map(|(n, _)| n + 1)
             .collect()
     });
-    Ok(Asked {
+    Ok(One::Asked(Box::new(Asked {
         gold_at,
         gold_passages: holders.len(),
         relevance: relevance(signals),
@@ -150,7 +243,7 @@ async fn one(
         },
         events,
         row,
-    })
+    })))
 }
 
 /// Every event, as it would be on the wire.

@@ -114,7 +114,7 @@ mod tests {
     use crate::verdict::tests::asked;
 
     #[test]
-    fn c280_a_run_is_calibrated_on_what_should_and_should_not_be_answered() {
+    fn a_run_is_calibrated_on_what_should_and_should_not_be_answered() {
         let question = |kind: &str, category: &str, relevance: f32| {
             let row = json!({"id": "q", "type": kind, "category": category, "question": "?"});
             Asked {

@@ -1,9 +1,10 @@
 //! Questions with known answers, one JSON object a line, and whether their answers still stand in the corpus.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use domain::prepared::QuestionKey;
 use serde::{Deserialize, Serialize};
 
 /// Where datasets live; a file belongs to the corpus whose name it begins with.
@@ -25,9 +26,15 @@ pub(crate) struct Row {
     /// Metadata that documents must have, as a visitor may ask for.
     #[serde(default)]
     pub(crate) filter: BTreeMap<String, String>,
+    /// Documents that are hidden while it is asked: without them it has no answer.
+    #[serde(default)]
+    pub(crate) without: Vec<String>,
     /// Quotes that answer it, any of them.
     #[serde(default)]
     pub(crate) gold: Vec<Gold>,
+    /// What a person would answer.
+    #[serde(default)]
+    pub(crate) reference_answer: Option<String>,
     /// For a false premise: the quote that corrects it.
     #[serde(default)]
     pub(crate) correction: Option<Gold>,
@@ -40,19 +47,21 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The quotes that must stand in the corpus for the row to say anything.
-    pub(crate) fn quotes(&self) -> impl Iterator<Item = &str> {
-        self.gold
-            .iter()
-            .chain(&self.correction)
-            .chain(&self.benign)
-            .map(|gold| gold.quote.as_str())
+    /// What must stand in the corpus for the row to say anything.
+    pub(crate) fn golds(&self) -> impl Iterator<Item = &Gold> {
+        self.gold.iter().chain(&self.correction).chain(&self.benign)
     }
 }
 
-/// Words of the corpus.
+/// Words of the corpus, and where they stand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Gold {
+    /// The document's id.
+    #[serde(default)]
+    pub(crate) page: String,
+    /// The anchor of the section; empty where there is none.
+    #[serde(default)]
+    pub(crate) anchor: String,
     /// Verbatim.
     pub(crate) quote: String,
 }
@@ -74,6 +83,21 @@ pub(crate) fn of_corpus(corpus: &str) -> anyhow::Result<Vec<PathBuf>> {
         bail!("{FOLDER} has no file {corpus}*.jsonl: name a dataset");
     }
     Ok(files)
+}
+
+/// Refuses rows that would be counted twice.
+pub(crate) fn check(rows: &[Row]) -> anyhow::Result<()> {
+    let (mut ids, mut asked) = (HashSet::new(), HashMap::new());
+    for row in rows {
+        if !ids.insert(&row.id) {
+            bail!("{} stands in the datasets twice", row.id);
+        }
+        let question = (QuestionKey::of(&row.question), &row.filter, &row.without);
+        if let Some(other) = asked.insert(question, &row.id) {
+            bail!("{} asks what {other} asks: a question counts once", row.id);
+        }
+    }
+    Ok(())
 }
 
 /// The rows of a file.

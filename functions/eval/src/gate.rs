@@ -17,15 +17,18 @@ use crate::verdict::Verdict;
 /// Questions that may be lost beyond those that are won.
 const NET_LOSS_AT_MOST: usize = 2;
 
-/// The least that each metric of a corpus may be.
+/// What a floor is held against must be of so many questions or sentences: of fewer, one more or less is a tenth or more.
+const LEAST_QUESTIONS: usize = 7;
+
+/// The least that each metric may be, by the title of a run.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Floors(BTreeMap<String, BTreeMap<String, f64>>);
 
-/// What each question of each corpus came to when somebody accepted it.
+/// What each question came to when somebody accepted it, by the title of a run.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Baselines(BTreeMap<String, Baseline>);
 
-/// One corpus's.
+/// One run's.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Baseline {
     /// Who searched, ordered and wrote.
@@ -37,8 +40,19 @@ pub(crate) struct Baseline {
 /// The outcome, and what to say of it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ruling {
-    pub(crate) passed: bool,
+    pub(crate) outcome: Outcome,
     pub(crate) text: String,
+}
+
+/// How a command ended; the later the worse, but what failed is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Passed,
+    /// It could not be told.
+    CouldNotMeasure,
+    /// Below a floor, or regressed.
+    Failed,
 }
 
 /// Reads `eval/floors.toml`.
@@ -63,7 +77,7 @@ impl Baselines {
             writer: run.head.writer.clone(),
             right: verdicts(run),
         };
-        self.0.insert(run.head.corpus.clone(), baseline);
+        self.0.insert(run.head.title(), baseline);
         self
     }
 
@@ -77,49 +91,61 @@ impl Baselines {
 /// Rules on a run.
 pub(crate) fn rule(run: &Run, floors: &Floors, baselines: &Baselines) -> Ruling {
     let mut text = String::new();
-    let below = below(run, floors, &mut text);
-    let lost = flips(run, baselines, &mut text);
-    let passed = !below && !lost;
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{}", if passed { "passed" } else { "not passed" });
-    Ruling { passed, text }
+    let outcome = below(run, floors, &mut text).max(flips(run, baselines, &mut text));
+    text.push_str(match outcome {
+        Outcome::Passed => "passed",
+        Outcome::CouldNotMeasure => "could not measure",
+        Outcome::Failed => "not passed",
+    });
+    Ruling { outcome, text }
 }
 
-fn below(run: &Run, floors: &Floors, text: &mut String) -> bool {
-    let none = BTreeMap::new();
-    let floors = floors.0.get(&run.head.corpus).unwrap_or(&none);
+fn below(run: &Run, floors: &Floors, text: &mut String) -> Outcome {
+    let title = run.head.title();
+    let Some(floors) = floors.0.get(&title) else {
+        let _ = writeln!(text, "no floors of {title}");
+        return Outcome::Passed;
+    };
     let metrics: BTreeMap<String, Metric> = metrics::of(run)
         .into_iter()
         .map(|metric| (metric.name.clone(), metric))
         .collect();
-    let mut below = false;
+    let mut worst = Outcome::Passed;
     for (name, &floor) in floors {
-        let line = match metrics.get(name) {
-            Some(metric) if metric.value >= floor => continue,
-            Some(metric) => format!(
-                "below its floor: {name} is {:.3}, {floor} at least",
-                metric.value
+        let (outcome, line) = match metrics.get(name) {
+            Some(metric) if metric.n() < LEAST_QUESTIONS => (
+                Outcome::CouldNotMeasure,
+                format!("too few to tell: {name} is {metric}, and a floor takes {LEAST_QUESTIONS}"),
             ),
-            None => format!("no such metric: {name} of the floors"),
+            Some(metric) if metric.value >= floor => continue,
+            Some(metric) => (
+                Outcome::Failed,
+                format!("below its floor: {name} is {metric}, {floor} at least"),
+            ),
+            None => (
+                Outcome::CouldNotMeasure,
+                format!("no such metric: {name} of the floors"),
+            ),
         };
-        below = true;
+        worst = worst.max(outcome);
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{line}");
     }
-    if !below {
+    if worst == Outcome::Passed {
         let _ = writeln!(text, "{} floors held", floors.len());
     }
-    below
+    worst
 }
 
 /// Lists the questions that flipped, and whether more were lost than may be. One that is new or gone flips nothing.
-fn flips(run: &Run, baselines: &Baselines, text: &mut String) -> bool {
-    let Some(baseline) = baselines.0.get(&run.head.corpus) else {
+fn flips(run: &Run, baselines: &Baselines, text: &mut String) -> Outcome {
+    let title = run.head.title();
+    let Some(baseline) = baselines.0.get(&title) else {
         let _ = writeln!(
             text,
-            "no baseline of {}: eval accept makes this run it",
-            run.head.corpus
+            "no baseline of {title}: eval accept makes this run it"
         );
-        return false;
+        return Outcome::Passed;
     };
     if baseline.writer != run.head.writer {
         let _ = writeln!(
@@ -127,7 +153,7 @@ fn flips(run: &Run, baselines: &Baselines, text: &mut String) -> bool {
             "not compared with the baseline, which was answered otherwise ({})",
             baseline.writer
         );
-        return false;
+        return Outcome::Passed;
     }
     let (mut lost, mut won) = (0, 0);
     for (id, right) in verdicts(run) {
@@ -144,7 +170,11 @@ fn flips(run: &Run, baselines: &Baselines, text: &mut String) -> bool {
         }
     }
     let _ = writeln!(text, "against the baseline: {lost} lost, {won} won");
-    lost > won + NET_LOSS_AT_MOST
+    if lost > won + NET_LOSS_AT_MOST {
+        Outcome::Failed
+    } else {
+        Outcome::Passed
+    }
 }
 
 fn verdicts(run: &Run) -> BTreeMap<String, bool> {
@@ -189,31 +219,77 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_below_its_floor_fails() {
-        let check = |floor: &str, passed: bool, says: &str| {
-            let ruling = rule(&run(8, 10), &floors(floor), &Baselines::default());
-            assert_eq!(ruling.passed, passed, "{}", ruling.text);
+    fn c287_a_metric_below_its_floor_fails_and_too_few_questions_tell_nothing() {
+        let check = |run: &Run, floor: &str, outcome: Outcome, says: &str| {
+            let ruling = rule(run, &floors(floor), &Baselines::default());
+            assert_eq!(ruling.outcome, outcome, "{}", ruling.text);
             assert!(ruling.text.contains(says), "{}", ruling.text);
         };
+        let ten = run(8, 10);
+        let quoted = |floor: f64| format!("[docs]\n\"answer.gold_quoted\" = {floor}");
+        check(&ten, &quoted(0.8), Outcome::Passed, "1 floors held");
         check(
-            "[docs]\n\"answer.gold_quoted\" = 0.8",
-            true,
-            "1 floors held",
+            &ten,
+            &quoted(0.81),
+            Outcome::Failed,
+            "answer.gold_quoted is 0.800 (8/10, 0.49–0.94), 0.81 at least",
         );
         check(
-            "[docs]\n\"answer.gold_quoted\" = 0.81",
-            false,
-            "answer.gold_quoted is 0.800",
-        );
-        check(
+            &ten,
             "[docs]\n\"answer.gold_quote\" = 0.1",
-            false,
+            Outcome::CouldNotMeasure,
             "no such metric",
         );
         check(
+            &ten,
             "[others]\n\"answer.gold_quoted\" = 1.0",
-            true,
-            "0 floors held",
+            Outcome::Passed,
+            "no floors of docs",
+        );
+        for right in [5, 4, 3] {
+            check(
+                &run(right, 5),
+                &quoted(0.8),
+                Outcome::CouldNotMeasure,
+                "too few to tell",
+            );
+        }
+        // All of them is not certainty either.
+        check(
+            &run(5, 5),
+            &quoted(0.8),
+            Outcome::CouldNotMeasure,
+            "(5/5, 0.57–1.00)",
+        );
+    }
+
+    #[test]
+    fn c285_a_service_that_refuses_everything_fails() {
+        let refusing = |row: serde_json::Value| asked(row, &[]);
+        let mut questions: Vec<_> = (0..20)
+            .map(|n| refusing(json!({"id": format!("a{n}"), "type": "answerable", "question": "?", "gold": [{"quote": "trains run on time"}]})))
+            .collect();
+        questions.extend(
+            (0..20).map(|n| refusing(json!({"id": format!("u{n}"), "type": "unanswerable", "category": "near_miss", "question": "?"}))),
+        );
+        let run = Run {
+            head: Head::new("postgresql-17", "hash".into(), "local".into()),
+            questions,
+        };
+        let square = metrics::refusal::square(&run);
+        assert_eq!(
+            square,
+            "  answerable       0 answered    20 refused\n  unanswerable     0 answered    20 refused\n"
+        );
+        let ours = floors(include_str!("../../../eval/floors.toml"));
+        let ruling = rule(&run, &ours, &Baselines::default());
+        assert_eq!(ruling.outcome, Outcome::Failed);
+        assert!(
+            ruling
+                .text
+                .contains("below its floor: answer.answered is 0.000 (0/20"),
+            "{}",
+            ruling.text
         );
     }
 
@@ -222,7 +298,7 @@ mod tests {
         let baselines = Baselines::default().accept(&run(8, 10));
         for (right, passed) in [(10, true), (8, true), (6, true), (5, false)] {
             let ruling = rule(&run(right, 10), &Floors::default(), &baselines);
-            assert_eq!(ruling.passed, passed, "{}", ruling.text);
+            assert_eq!(ruling.outcome == Outcome::Passed, passed, "{}", ruling.text);
         }
         let ruling = rule(&run(5, 10), &Floors::default(), &baselines);
         for id in ["lost: q5", "lost: q6", "lost: q7", "3 lost, 0 won"] {
@@ -237,7 +313,7 @@ mod tests {
         other.head.writer = "a model".into();
         let ruling = rule(&other, &Floors::default(), &baselines);
         assert!(
-            ruling.passed && ruling.text.contains("not compared"),
+            ruling.outcome == Outcome::Passed && ruling.text.contains("not compared"),
             "{}",
             ruling.text
         );

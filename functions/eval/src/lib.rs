@@ -24,6 +24,7 @@ use app::config::Config;
 use app::context::Context;
 
 use self::command::{Command, USAGE};
+use self::gate::Outcome;
 use self::record::Run;
 
 /// Where runs are stored; the last one of a corpus under its name.
@@ -32,42 +33,36 @@ const FLOORS: &str = "eval/floors.toml";
 const BASELINE: &str = "eval/baseline.json";
 const THRESHOLDS: &str = "eval/thresholds.toml";
 
-/// It could not be measured.
-const COULD_NOT: u8 = 2;
-
 /// Runs the command, or serves as a Lambda function where the runtime is.
 pub async fn start(arguments: impl Iterator<Item = String>) -> ExitCode {
     let ended = if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_some() {
-        serve().await.map(|()| true)
+        serve().await.map(|()| Outcome::Passed)
     } else {
         match Command::parse(arguments) {
             Ok(command) => execute(command).await,
             Err(message) => {
                 report::complain(&format!("{message}\n\n{USAGE}"));
-                return ExitCode::from(COULD_NOT);
+                Ok(Outcome::CouldNotMeasure)
             }
         }
     };
-    match ended {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            report::complain(&format!("eval: {error:#}"));
-            ExitCode::from(COULD_NOT)
-        }
-    }
+    let outcome = ended.unwrap_or_else(|error| {
+        report::complain(&format!("eval: {error:#}"));
+        Outcome::CouldNotMeasure
+    });
+    ExitCode::from(match outcome {
+        Outcome::Passed => 0,
+        Outcome::Failed => 1,
+        Outcome::CouldNotMeasure => 2,
+    })
 }
 
-/// Returns whether the run passed.
-async fn execute(command: Command) -> anyhow::Result<bool> {
+async fn execute(command: Command) -> anyhow::Result<Outcome> {
     match command {
-        Command::Help => {
-            report::say(USAGE);
-            Ok(true)
-        }
+        Command::Help => report::say(USAGE),
         Command::Measure(files) => {
             let run = measure(files).await?;
-            let file = stored(&run.head.corpus);
+            let file = stored(&run.head.title());
             run.write(&file)?;
             report::say(&report::render(&run));
             let ruling = gate::rule(
@@ -79,7 +74,7 @@ async fn execute(command: Command) -> anyhow::Result<bool> {
             if let Some(stale) = stale_threshold(&run)? {
                 report::say(&stale);
             }
-            Ok(ruling.passed)
+            return Ok(ruling.outcome);
         }
         Command::Accept(file) => {
             let (file, run) = last_run(file)?;
@@ -87,29 +82,29 @@ async fn execute(command: Command) -> anyhow::Result<bool> {
             let accepted = gate::baselines(baseline)?.accept(&run);
             accepted.write(baseline)?;
             report::say(&format!("{BASELINE} holds {}", file.display()));
-            Ok(true)
         }
-        Command::Calibrate(file) => {
-            let (_, run) = last_run(file)?;
-            let (threshold, text) = calibration::of(&run);
-            report::say(&text);
-            let Some(threshold) = threshold else {
-                return Ok(false);
-            };
-            let before = std::fs::read_to_string(THRESHOLDS).context("read the thresholds")?;
-            let before: Thresholds = toml::from_str(&before).context("read the thresholds")?;
-            let after = toml::to_string(&before.with(threshold))?;
-            std::fs::write(THRESHOLDS, after).context("write the thresholds")?;
-            report::say(&format!(
-                "written to {THRESHOLDS}: build again to judge by it"
-            ));
-            Ok(true)
-        }
-        Command::Replay(file) => {
-            report::say(&report::render(&Run::read(&file)?));
-            Ok(true)
-        }
+        Command::Calibrate(file) => return calibrate(file),
+        Command::Replay(file) => report::say(&report::render(&Run::read(&file)?)),
     }
+    Ok(Outcome::Passed)
+}
+
+/// Fails when no threshold parts the run's questions.
+fn calibrate(file: Option<PathBuf>) -> anyhow::Result<Outcome> {
+    let (_, run) = last_run(file)?;
+    let (threshold, text) = calibration::of(&run);
+    report::say(&text);
+    let Some(threshold) = threshold else {
+        return Ok(Outcome::Failed);
+    };
+    let before = std::fs::read_to_string(THRESHOLDS).context("read the thresholds")?;
+    let before: Thresholds = toml::from_str(&before).context("read the thresholds")?;
+    let after = toml::to_string(&before.with(threshold))?;
+    std::fs::write(THRESHOLDS, after).context("write the thresholds")?;
+    report::say(&format!(
+        "written to {THRESHOLDS}: build again to judge by it"
+    ));
+    Ok(Outcome::Passed)
 }
 
 /// What to say of a threshold that was calibrated on another state of the corpus.
@@ -122,7 +117,7 @@ fn stale_threshold(run: &Run) -> anyhow::Result<Option<String>> {
         .map(|_| "the threshold was calibrated on another state of the corpus: eval calibrate, and build again".to_owned()))
 }
 
-/// The run of `file`, by itself the last one of the configured corpus.
+/// The run of `file`, by itself the last one on the configured corpus with the passages' own sentences.
 fn last_run(file: Option<PathBuf>) -> anyhow::Result<(PathBuf, Run)> {
     let file = match file {
         Some(file) => file,
@@ -132,8 +127,14 @@ fn last_run(file: Option<PathBuf>) -> anyhow::Result<(PathBuf, Run)> {
     Ok((file, run))
 }
 
-fn stored(corpus: &str) -> PathBuf {
-    Path::new(RUNS).join(format!("{corpus}.jsonl"))
+/// Where the last run of this title is stored.
+fn stored(title: &str) -> PathBuf {
+    let in_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    let name: String = title
+        .chars()
+        .map(|c| if in_a_name(c) { c } else { '-' })
+        .collect();
+    Path::new(RUNS).join(format!("{name}.jsonl"))
 }
 
 /// Measures on `files`, by default every dataset of the configured corpus.
@@ -149,6 +150,7 @@ async fn measure(files: Vec<PathBuf>) -> anyhow::Result<Run> {
     for file in &files {
         rows.extend(dataset::read(file).with_context(|| format!("read {}", file.display()))?);
     }
+    dataset::check(&rows)?;
     ask::run(&Context::new(config).await?, rows).await
 }
 

@@ -3,10 +3,14 @@
 //! Pure and deterministic: the same run gives the same numbers.
 
 mod answer;
+mod citation;
+mod gate;
 mod injection;
 mod latency;
-mod refusal;
+pub(crate) mod refusal;
 mod retrieval;
+
+use std::fmt;
 
 use crate::record::Run;
 
@@ -35,6 +39,8 @@ pub(crate) enum Kind {
     Mean {
         /// How many.
         n: usize,
+        /// Its 95 % interval by bootstrap.
+        interval: (f64, f64),
     },
     /// A plain number, such as a median.
     Plain {
@@ -56,9 +62,11 @@ impl Metric {
         let values: Vec<f64> = values.into_iter().collect();
         Self {
             name: name.into(),
-            // From 0 on: the sum of nothing would be -0.
-            value: values.iter().fold(0.0, |sum, value| sum + value) / count(values.len().max(1)),
-            kind: Kind::Mean { n: values.len() },
+            value: mean(values.iter().copied()),
+            kind: Kind::Mean {
+                n: values.len(),
+                interval: bootstrap(&values),
+            },
         }
     }
 
@@ -73,11 +81,31 @@ impl Metric {
         }
     }
 
-    /// The 95 % interval of a rate (Wilson 1927).
+    /// Of how many it is.
+    pub(crate) fn n(&self) -> usize {
+        let (Kind::Rate { n, .. } | Kind::Mean { n, .. } | Kind::Plain { n }) = self.kind;
+        n
+    }
+
+    /// The 95 % interval: of a rate by Wilson (1927), of a mean by bootstrap.
     pub(crate) fn interval(&self) -> Option<(f64, f64)> {
         match self.kind {
             Kind::Rate { hits, n } => Some(wilson(hits, n)),
-            Kind::Mean { .. } | Kind::Plain { .. } => None,
+            Kind::Mean { interval, .. } => Some(interval),
+            Kind::Plain { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    /// `0.853 (87/102, 0.77–0.91)`, or the number with how many it is of.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.value;
+        let (low, high) = self.interval().unwrap_or_default();
+        match self.kind {
+            Kind::Rate { hits, n } => write!(f, "{value:.3} ({hits}/{n}, {low:.2}–{high:.2})"),
+            Kind::Mean { n, .. } => write!(f, "{value:.3} (n = {n}, {low:.2}–{high:.2})"),
+            Kind::Plain { n } => write!(f, "{value:.1} (n = {n})"),
         }
     }
 }
@@ -87,15 +115,14 @@ pub(crate) fn of(run: &Run) -> Vec<Metric> {
     let mut metrics = [
         retrieval::measure(run),
         answer::measure(run),
+        citation::measure(run),
+        gate::measure(run),
         refusal::measure(run),
         injection::measure(run),
         latency::measure(run),
     ]
     .concat();
-    metrics.retain(|metric| {
-        let (Kind::Rate { n, .. } | Kind::Mean { n } | Kind::Plain { n }) = metric.kind;
-        n > 0
-    });
+    metrics.retain(|metric| metric.n() > 0);
     metrics
 }
 
@@ -116,9 +143,55 @@ fn wilson(part: usize, whole: usize) -> (f64, f64) {
     (centre - half, centre + half)
 }
 
+/// The mean; of nothing 0.
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let n = values.len();
+    // From 0 on: the sum of nothing would be -0.
+    values.fold(0.0, |sum, value| sum + value) / count(n.max(1))
+}
+
+/// The percentile interval of the mean (Efron 1979), by the same draws each time.
+fn bootstrap(values: &[f64]) -> (f64, f64) {
+    const SAMPLES: usize = 1_000;
+    let mut draws = Draws(1);
+    let mut means: Vec<f64> = (0..SAMPLES)
+        .map(|_| mean((0..values.len()).map(|_| values[draws.below(values.len())])))
+        .collect();
+    means.sort_by(f64::total_cmp);
+    (means[SAMPLES / 40], means[SAMPLES - 1 - SAMPLES / 40])
+}
+
+/// `SplitMix64` (Steele et al. 2014).
+pub(crate) struct Draws(pub(crate) u64);
+
+impl Draws {
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^= z >> 31;
+        usize::try_from(z % u64::try_from(n.max(1)).unwrap_or(1)).unwrap_or_default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_bootstrap_agrees_with_the_normal_interval() {
+        // 400 tosses of a fair coin: 0.5 ± 1.96 · 0.025.
+        let values: Vec<f64> = (0..400).map(|n| f64::from(n % 2)).collect();
+        let (low, high) = bootstrap(&values);
+        assert!(
+            (low - 0.451).abs() < 0.01 && (high - 0.549).abs() < 0.01,
+            "{low} {high}"
+        );
+        assert_eq!(bootstrap(&values), (low, high), "the same each time");
+        assert_eq!(bootstrap(&[]), (0.0, 0.0));
+    }
 
     #[test]
     fn wilson_gives_the_textbook_interval() {

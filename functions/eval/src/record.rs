@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::dataset::Row;
 
 /// Number of the form. A reader refuses another one.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// A run.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +33,8 @@ pub(crate) struct Head {
     pub(crate) corpus_hash: String,
     /// Who searched, ordered and wrote, by which rules.
     pub(crate) writer: String,
+    /// The model that wrote; empty for the passages' own sentences.
+    pub(crate) generator: String,
     /// Identity of the model that embeds.
     pub(crate) embedder: String,
     /// What orders the passages found, and so what relevance is judged by.
@@ -48,9 +50,18 @@ impl Head {
             corpus: corpus.to_owned(),
             corpus_hash,
             writer,
+            generator: String::new(),
             embedder: String::new(),
             reranker: String::new(),
             left_out: BTreeMap::new(),
+        }
+    }
+
+    /// What floors and baselines know the run by: the corpus, and the model that wrote, if one did.
+    pub(crate) fn title(&self) -> String {
+        match self.generator.as_str() {
+            "" => self.corpus.clone(),
+            model => format!("{} by {model}", self.corpus),
         }
     }
 }

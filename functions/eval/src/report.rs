@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::metrics::{self, Kind, Metric};
+use crate::metrics;
 use crate::record::{Asked, Run};
 use crate::verdict::Verdict;
 
@@ -24,7 +24,7 @@ pub(crate) fn render(run: &Run) -> String {
     let head = &run.head;
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "{}: {} questions", head.corpus, run.questions.len());
+    let _ = writeln!(out, "{}: {} questions", head.title(), run.questions.len());
     let _ = writeln!(out, "answered with {}", head.writer);
     let _ = writeln!(out, "corpus {}", head.corpus_hash);
     let mut group = String::new();
@@ -34,8 +34,9 @@ pub(crate) fn render(run: &Run) -> String {
             of.clone_into(&mut group);
             let _ = writeln!(out, "{of}");
         }
-        let _ = writeln!(out, "  {name:<32} {}", value(&metric));
+        let _ = writeln!(out, "  {name:<32} {metric}");
     }
+    let _ = write!(out, "outcomes\n{}", metrics::refusal::square(run));
     let _ = writeln!(out, "to read");
     for asked in &run.questions {
         to_read(&mut out, asked);
@@ -45,18 +46,6 @@ pub(crate) fn render(run: &Run) -> String {
     }
     out.truncate(out.trim_end().len());
     out
-}
-
-/// `0.853 (87/102, 0.77–0.91)`, or the number with how many it is of.
-fn value(metric: &Metric) -> String {
-    match metric.kind {
-        Kind::Rate { hits, n } => {
-            let (low, high) = metric.interval().unwrap_or_default();
-            format!("{:.3} ({hits}/{n}, {low:.2}–{high:.2})", metric.value)
-        }
-        Kind::Mean { n } => format!("{:.3} (n = {n})", metric.value),
-        Kind::Plain { n } => format!("{:.1} (n = {n})", metric.value),
-    }
 }
 
 /// A line for a question that was not answered as it should be, with what its relevance was judged by.
@@ -135,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn c291_a_stored_run_gives_the_same_report_byte_for_byte() {
+    fn a_stored_run_gives_the_same_report_byte_for_byte() {
         let run = run();
         let file = std::env::temp_dir().join(format!("sourced-run-{}.jsonl", std::process::id()));
         run.write(&file).expect("a file");

@@ -8,6 +8,24 @@ use super::Metric;
 use crate::record::{Asked, Run};
 use crate::verdict::Verdict;
 
+/// Answerable × answered, in questions. A service that refuses everything has its whole first row on the right.
+pub(crate) fn square(run: &Run) -> String {
+    let count = |kind: &str, answered: bool| {
+        let asked = run.questions.iter().filter(|asked| asked.row.kind == kind);
+        asked
+            .filter(|asked| Verdict::on(asked).answered == answered)
+            .count()
+    };
+    let row = |kind: &str| {
+        format!(
+            "  {kind:<14}{:>4} answered  {:>4} refused\n",
+            count(kind, true),
+            count(kind, false)
+        )
+    };
+    row("answerable") + &row("unanswerable")
+}
+
 pub(super) fn measure(run: &Run) -> Vec<Metric> {
     let judged: Vec<(&Asked, Verdict)> = run
         .questions
