@@ -158,14 +158,11 @@ async fn a_visitor_asks_and_follows_a_mark_to_its_words() {
     browser
         .ask("What is the default value of max_wal_size?")
         .await;
-    let text = page
-        .find(Locator::Css(".answer .text"))
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
-    assert!(text.contains("1 GB"), "{text}");
+    // Not `text()`: it leaves out what is still fading in.
+    let text = browser
+        .script("return document.querySelector('.answer .text').textContent")
+        .await;
+    assert!(text.as_str().unwrap().contains("1 GB"), "{text}");
     page.find(Locator::Css(".sentence .mark"))
         .await
         .unwrap()
