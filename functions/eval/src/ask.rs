@@ -43,6 +43,7 @@ pub(crate) async fn run(ctx: &Context, rows: Vec<Row>) -> anyhow::Result<Run> {
     if let Generator::OpenAi(remote) = &ctx.config.models.generator {
         head.generator.clone_from(&remote.model);
     }
+    head.asked_at = app::clock::now_s();
     let asked_for = rows.len();
     let mut questions = Vec::new();
     let mut unusable = 0;
@@ -242,6 +243,7 @@ async fn one(
             unknown_name: signals.unknown_name,
         },
         events,
+        ballots: Vec::new(),
         row,
     })))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 /// What is printed for `--help` and beside a mistake.
 pub(crate) const USAGE: &str = "\
 Usage: eval [DATASET.jsonl …]     measures; by itself every dataset of the configured corpus
+       eval judge [FILE]          has a model judge whether the passages support what a stored run shows (JUDGE_MODEL)
        eval accept [FILE]         makes a stored run the baseline; by itself the last one
        eval replay FILE           reports on a stored run, asking nothing
        eval calibrate [FILE]      chooses the relevance threshold on a stored run and writes eval/thresholds.toml, which
@@ -18,6 +19,8 @@ Exit codes: 0 passed, 1 below a floor or regressed, 2 could not measure.";
 pub(crate) enum Command {
     /// Ask, store, report and rule.
     Measure(Vec<PathBuf>),
+    /// Have a run's answers judged.
+    Judge(Option<PathBuf>),
     /// Make a run the baseline.
     Accept(Option<PathBuf>),
     /// Choose the threshold on a stored run.
@@ -40,13 +43,17 @@ impl Command {
             };
         }
         match words[..] {
+            ["judge"] => Ok(Self::Judge(None)),
+            ["judge", file] => Ok(Self::Judge(Some(file.into()))),
             ["accept"] => Ok(Self::Accept(None)),
             ["accept", file] => Ok(Self::Accept(Some(file.into()))),
             ["calibrate"] => Ok(Self::Calibrate(None)),
             ["calibrate", file] => Ok(Self::Calibrate(Some(file.into()))),
             ["replay", file] => Ok(Self::Replay(file.into())),
             ["replay"] => Err("replay takes the file of a stored run".to_owned()),
-            ["accept" | "calibrate" | "replay", ..] => Err("more than one file".to_owned()),
+            ["accept" | "judge" | "calibrate" | "replay", ..] => {
+                Err("more than one file".to_owned())
+            }
             _ => Ok(Self::Measure(words.iter().map(PathBuf::from).collect())),
         }
     }
@@ -73,6 +80,10 @@ mod tests {
             Ok(Command::Accept(Some("run.jsonl".into()))),
         );
         check("replay run.jsonl", Ok(Command::Replay("run.jsonl".into())));
+        check(
+            "judge run.jsonl",
+            Ok(Command::Judge(Some("run.jsonl".into()))),
+        );
         check("calibrate", Ok(Command::Calibrate(None)));
         check("--help", Ok(Command::Help));
         check("replay", Err("replay takes the file of a stored run"));

@@ -1,7 +1,8 @@
 //! Whether a run may pass: no metric below its floor, and no more questions lost against the baseline than won.
 //!
 //! `eval/floors.toml` is written by people, `eval/baseline.json` by `eval accept`. Runs with local models are deterministic, so
-//! that every question that flips is a change of ours.
+//! that every question that flips is a change of ours. Where a model writes, questions flip by themselves, and only more losses
+//! than chance explains are a regression: the exact test of `McNemar` (1947) on the pairs that flipped.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,6 +17,9 @@ use crate::verdict::Verdict;
 
 /// Questions that may be lost beyond those that are won.
 const NET_LOSS_AT_MOST: usize = 2;
+
+/// Losses less probable than this by chance are a regression of a run that a model wrote.
+const SIGNIFICANT: f64 = 0.05;
 
 /// What a floor is held against must be of so many questions or sentences: of fewer, one more or less is a tenth or more.
 const LEAST_QUESTIONS: usize = 7;
@@ -55,6 +59,23 @@ pub(crate) enum Outcome {
     Failed,
 }
 
+impl Floors {
+    /// Those of a run: of its title, and of `TITLE judged` when it was.
+    pub(crate) fn of(&self, run: &Run) -> BTreeMap<String, f64> {
+        let title = run.head.title();
+        let judged = run.head.judge.as_ref().map(|_| format!("{title} judged"));
+        let sections = [Some(title), judged];
+        let floors = sections
+            .iter()
+            .flatten()
+            .filter_map(|title| self.0.get(title));
+        floors
+            .flatten()
+            .map(|(name, floor)| (name.clone(), *floor))
+            .collect()
+    }
+}
+
 /// Reads `eval/floors.toml`.
 pub(crate) fn floors(file: &Path) -> anyhow::Result<Floors> {
     let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
@@ -91,7 +112,11 @@ impl Baselines {
 /// Rules on a run.
 pub(crate) fn rule(run: &Run, floors: &Floors, baselines: &Baselines) -> Ruling {
     let mut text = String::new();
-    let outcome = below(run, floors, &mut text).max(flips(run, baselines, &mut text));
+    let mut outcome = below(run, floors, &mut text).max(flips(run, baselines, &mut text));
+    if let Some(reason) = metrics::faithfulness::void(run) {
+        let _ = writeln!(text, "the judge is void: {reason}");
+        outcome = outcome.max(Outcome::CouldNotMeasure);
+    }
     text.push_str(match outcome {
         Outcome::Passed => "passed",
         Outcome::CouldNotMeasure => "could not measure",
@@ -102,16 +127,17 @@ pub(crate) fn rule(run: &Run, floors: &Floors, baselines: &Baselines) -> Ruling 
 
 fn below(run: &Run, floors: &Floors, text: &mut String) -> Outcome {
     let title = run.head.title();
-    let Some(floors) = floors.0.get(&title) else {
+    let floors = floors.of(run);
+    if floors.is_empty() {
         let _ = writeln!(text, "no floors of {title}");
         return Outcome::Passed;
-    };
+    }
     let metrics: BTreeMap<String, Metric> = metrics::of(run)
         .into_iter()
         .map(|metric| (metric.name.clone(), metric))
         .collect();
     let mut worst = Outcome::Passed;
-    for (name, &floor) in floors {
+    for (name, &floor) in &floors {
         let (outcome, line) = match metrics.get(name) {
             Some(metric) if metric.n() < LEAST_QUESTIONS => (
                 Outcome::CouldNotMeasure,
@@ -150,10 +176,9 @@ fn flips(run: &Run, baselines: &Baselines, text: &mut String) -> Outcome {
     if baseline.writer != run.head.writer {
         let _ = writeln!(
             text,
-            "not compared with the baseline, which was answered otherwise ({})",
+            "the baseline was answered otherwise ({})",
             baseline.writer
         );
-        return Outcome::Passed;
     }
     let (mut lost, mut won) = (0, 0);
     for (id, right) in verdicts(run) {
@@ -169,12 +194,35 @@ fn flips(run: &Run, baselines: &Baselines, text: &mut String) -> Outcome {
             _ => {}
         }
     }
-    let _ = writeln!(text, "against the baseline: {lost} lost, {won} won");
-    if lost > won + NET_LOSS_AT_MOST {
+    let chance = mcnemar(lost, won);
+    let _ = write!(text, "against the baseline: {lost} lost, {won} won");
+    let is_written_by_a_model = !run.head.generator.is_empty();
+    let regressed = if is_written_by_a_model {
+        let _ = write!(text, ", by chance p = {chance:.3}");
+        lost > won && chance < SIGNIFICANT
+    } else {
+        lost > won + NET_LOSS_AT_MOST
+    };
+    text.push('\n');
+    if regressed {
         Outcome::Failed
     } else {
         Outcome::Passed
     }
+}
+
+/// How probable a split as uneven as this one is when each pair flips either way alike: two-sided and exact.
+fn mcnemar(lost: usize, won: usize) -> f64 {
+    let n = lost + won;
+    // From one side of the binomial distribution to the other: n over 0, n over 1, …, by halves of 2^-n.
+    let mut term =
+        (-f64::from(u32::try_from(n).unwrap_or(u32::MAX)) * std::f64::consts::LN_2).exp();
+    let mut tail = 0.0;
+    for k in 0..=lost.min(won) {
+        tail += term;
+        term *= (n - k) as f64 / (k + 1) as f64;
+    }
+    (2.0 * tail).min(1.0)
 }
 
 fn verdicts(run: &Run) -> BTreeMap<String, bool> {
@@ -307,15 +355,41 @@ mod tests {
     }
 
     #[test]
-    fn another_way_of_answering_is_not_compared() {
+    fn another_way_of_answering_is_compared_and_named() {
         let baselines = Baselines::default().accept(&run(8, 10));
         let mut other = run(0, 10);
         other.head.writer = "a model".into();
         let ruling = rule(&other, &Floors::default(), &baselines);
+        assert_eq!(ruling.outcome, Outcome::Failed, "{}", ruling.text);
         assert!(
-            ruling.outcome == Outcome::Passed && ruling.text.contains("not compared"),
+            ruling
+                .text
+                .contains("the baseline was answered otherwise (local)"),
             "{}",
             ruling.text
+        );
+    }
+
+    #[test]
+    fn where_a_model_writes_only_more_losses_than_chance_explains_fail() {
+        let by_a_model = |right: usize| {
+            let mut run = run(right, 10);
+            run.head.generator = "m".into();
+            run
+        };
+        let baselines = Baselines::default().accept(&by_a_model(10));
+        for (right, outcome, p) in [
+            (5, Outcome::Passed, "p = 0.062"),
+            (4, Outcome::Failed, "p = 0.031"),
+        ] {
+            let ruling = rule(&by_a_model(right), &Floors::default(), &baselines);
+            assert_eq!(ruling.outcome, outcome, "{}", ruling.text);
+            assert!(ruling.text.contains(p), "{}", ruling.text);
+        }
+        assert!((mcnemar(0, 0) - 1.0).abs() < 1e-12);
+        assert!(
+            (mcnemar(1, 8) - 0.039).abs() < 1e-3,
+            "as in tables of the sign test"
         );
     }
 }

@@ -10,6 +10,7 @@ mod calibration;
 mod command;
 mod dataset;
 mod gate;
+mod judge;
 mod metrics;
 mod record;
 mod report;
@@ -18,13 +19,15 @@ mod verdict;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use adapters::dynamodb::Table;
 use anyhow::Context as _;
 use app::ask::thresholds::Thresholds;
 use app::config::Config;
-use app::context::Context;
+use app::context::{Context, chat_model, ledger, prices};
 
 use self::command::{Command, USAGE};
-use self::gate::Outcome;
+use self::gate::{Outcome, Ruling};
+use self::judge::Bench;
 use self::record::Run;
 
 /// Where runs are stored; the last one of a corpus under its name.
@@ -65,15 +68,20 @@ async fn execute(command: Command) -> anyhow::Result<Outcome> {
             let file = stored(&run.head.title());
             run.write(&file)?;
             report::say(&report::render(&run));
-            let ruling = gate::rule(
-                &run,
-                &gate::floors(Path::new(FLOORS))?,
-                &gate::baselines(Path::new(BASELINE))?,
-            );
+            let ruling = rule(&run)?;
             report::say(&ruling.text);
             if let Some(stale) = stale_threshold(&run)? {
                 report::say(&stale);
             }
+            return Ok(ruling.outcome);
+        }
+        Command::Judge(file) => {
+            let (file, mut run) = last_run(file)?;
+            judge(&mut run).await?;
+            run.write(&file)?;
+            report::say(&report::render(&run));
+            let ruling = rule(&run)?;
+            report::say(&ruling.text);
             return Ok(ruling.outcome);
         }
         Command::Accept(file) => {
@@ -87,6 +95,35 @@ async fn execute(command: Command) -> anyhow::Result<Outcome> {
         Command::Replay(file) => report::say(&report::render(&Run::read(&file)?)),
     }
     Ok(Outcome::Passed)
+}
+
+fn rule(run: &Run) -> anyhow::Result<Ruling> {
+    Ok(gate::rule(
+        run,
+        &gate::floors(Path::new(FLOORS))?,
+        &gate::baselines(Path::new(BASELINE))?,
+    ))
+}
+
+/// Has the run's answers judged by the model that is configured for it.
+async fn judge(run: &mut Run) -> anyhow::Result<()> {
+    let config = Config::from_env()?;
+    app::telemetry::init(config.log_level);
+    let judge = config.judge.as_ref().context(
+        "no model judges: set JUDGE_MODEL, and JUDGE_BASE_URL or OPENAI_API_KEY for where it is",
+    )?;
+    let remark = judge::independence(judge, &run.head)?;
+    if let Some(remark) = &remark {
+        tracing::warn!("{remark}");
+    }
+    let limits = &config.limits;
+    let table = Table::connect(&limits.usage_table, limits.dynamodb_endpoint.as_deref()).await;
+    let bench = Bench {
+        model: chat_model(&judge.remote)?,
+        ledger: ledger(limits, table),
+        prices: prices(&config)?,
+    };
+    judge::judge(&bench, run, remark).await
 }
 
 /// Fails when no threshold parts the run's questions.

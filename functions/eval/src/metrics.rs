@@ -4,6 +4,7 @@
 
 mod answer;
 mod citation;
+pub(crate) mod faithfulness;
 mod gate;
 mod injection;
 mod latency;
@@ -119,6 +120,7 @@ pub(crate) fn of(run: &Run) -> Vec<Metric> {
         gate::measure(run),
         refusal::measure(run),
         injection::measure(run),
+        faithfulness::measure(run),
         latency::measure(run),
     ]
     .concat();

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::dataset::Row;
+use crate::judge::Ballot;
 
 /// Number of the form. A reader refuses another one.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 /// A run.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +40,11 @@ pub(crate) struct Head {
     pub(crate) embedder: String,
     /// What orders the passages found, and so what relevance is judged by.
     pub(crate) reranker: String,
+    /// When it was asked: seconds since 1970.
+    pub(crate) asked_at: u64,
+    /// Who judged the answers, if anybody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) judge: Option<Judge>,
     /// Rows that were left out, and why.
     pub(crate) left_out: BTreeMap<String, String>,
 }
@@ -53,6 +59,8 @@ impl Head {
             generator: String::new(),
             embedder: String::new(),
             reranker: String::new(),
+            asked_at: 0,
+            judge: None,
             left_out: BTreeMap::new(),
         }
     }
@@ -64,6 +72,18 @@ impl Head {
             model => format!("{} by {model}", self.corpus),
         }
     }
+}
+
+/// A model that judged whether the passages support what was shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Judge {
+    /// Its name.
+    pub(crate) model: String,
+    /// Number of the rules it was given.
+    pub(crate) rules: u32,
+    /// Why its verdicts are to be read with care.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) remark: Option<String>,
 }
 
 /// One question, asked.
@@ -81,6 +101,9 @@ pub(crate) struct Asked {
     pub(crate) signals: Signals,
     /// Every event with its data.
     pub(crate) events: Vec<(String, Value)>,
+    /// What a judge said of the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ballots: Vec<Ballot>,
 }
 
 /// What relevance was judged by; see [`domain::relevance::Signals`].

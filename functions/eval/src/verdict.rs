@@ -152,6 +152,7 @@ pub(crate) mod tests {
                 unknown_name: false,
             },
             events,
+            ballots: Vec::new(),
         }
     }
 

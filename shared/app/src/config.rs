@@ -19,6 +19,8 @@ const LOCAL_MODEL: (&str, usize) = ("all-MiniLM-L6-v2", 384);
 /// What is asked of a provider when no model is named.
 const CHAT_MODEL: &str = "gpt-4.1-mini";
 const EMBEDDING_MODEL: &str = "text-embedding-3-small";
+/// Of another family than `CHAT_MODEL`: models favour their own answers.
+const JUDGE_MODEL: &str = "o4-mini";
 const COHERE_RERANK_MODEL: &str = "rerank-v3.5";
 
 /// Widths of the vectors of known embedding models; of others `EMBEDDING_DIMENSIONS` has to say it.
@@ -40,6 +42,8 @@ pub struct Config {
     pub corpus: String,
     /// Which models answer.
     pub models: ModelsConfig,
+    /// Which model judges answers, if one does.
+    pub judge: Option<JudgeConfig>,
     /// What visitors may do, and how it is counted.
     pub limits: LimitsConfig,
     /// How the service presents itself over HTTP.
@@ -92,6 +96,15 @@ pub struct RemoteModel {
     pub server: Server,
     /// `CHAT_MODEL`, `RERANK_MODEL` or `EMBEDDING_MODEL`.
     pub model: String,
+}
+
+/// The model that judges, in evaluations, whether passages support what was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgeConfig {
+    /// `JUDGE_MODEL` at `JUDGE_BASE_URL` with `JUDGE_API_KEY`; without an address of its own it is where the other models are.
+    pub remote: RemoteModel,
+    /// `JUDGE_OWN_ANSWERS`: it may be the model that wrote the answers.
+    pub own_answers: bool,
 }
 
 /// Turns text into vectors.
@@ -348,6 +361,7 @@ impl Config {
                 )?
                 .unwrap_or_else(|| "postgresql-17".into()),
             models: ModelsConfig::read(variables)?,
+            judge: JudgeConfig::read(variables)?,
             limits: LimitsConfig::read(variables)?,
             http: HttpConfig::read(variables)?,
             log_level: variables
@@ -446,6 +460,42 @@ impl ModelsConfig {
             )?,
             prices_file: variables.parse("PRICES_FILE", "a readable file", file)?,
         })
+    }
+}
+
+impl JudgeConfig {
+    fn read(variables: &Variables) -> Result<Option<Self>, ConfigError> {
+        let servers = Servers::read(variables)?;
+        let key = variables.secret("JUDGE_API_KEY", "a key without white space", key)?;
+        let url = variables.parse("JUDGE_BASE_URL", "an http:// or https:// URL", base_url)?;
+        let named = variables.parse("JUDGE_MODEL", "a model's name", model_name)?;
+        let yes_or_no = |value: &str| match value {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        };
+        let own_answers = variables
+            .parse("JUDGE_OWN_ANSWERS", "yes or no", yes_or_no)?
+            .unwrap_or(false);
+        let at_openai = servers.has_key && servers.openai_url.is_none() && url.is_none();
+        let Some(model) = named.or_else(|| at_openai.then(|| JUDGE_MODEL.to_owned())) else {
+            return Ok(None);
+        };
+        // A key is sent to no other server than its own.
+        let server = match url {
+            Some(base_url) => Server { key, base_url },
+            None => {
+                let server = servers.openai("JUDGE_MODEL", "set")?;
+                Server {
+                    key: key.or(server.key),
+                    base_url: server.base_url,
+                }
+            }
+        };
+        Ok(Some(Self {
+            remote: RemoteModel { server, model },
+            own_answers,
+        }))
     }
 }
 

@@ -303,7 +303,11 @@ fn reranking(reranker: &config::Reranker) -> anyhow::Result<Reranking> {
     })
 }
 
-fn chat_model(remote: &RemoteModel) -> anyhow::Result<ChatModel> {
+/// A chat model as it is configured.
+///
+/// # Errors
+/// A key or an address that cannot be sent.
+pub fn chat_model(remote: &RemoteModel) -> anyhow::Result<ChatModel> {
     Ok(ChatModel::new(provider(&remote.server)?, &remote.model))
 }
 

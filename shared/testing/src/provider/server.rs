@@ -3,6 +3,7 @@
 //! It understands as much HTTP as clients in tests send: a head, and a body of a stated length.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,19 +44,29 @@ impl Recorded {
 }
 
 /// A running server. It stops when it is dropped.
-#[derive(Debug)]
 pub struct ScriptedProvider {
     address: SocketAddr,
     script: Arc<Script>,
     serving: JoinHandle<()>,
 }
 
-#[derive(Debug)]
+/// Makes a reply out of a request's JSON.
+type Behaviour = Box<dyn Fn(&Value) -> Reply + Send + Sync>;
+
 struct Script {
     replies: Mutex<VecDeque<Reply>>,
+    behaviour: Option<Behaviour>,
     embedder: Option<HashEmbedder>,
     requests: Mutex<Vec<Recorded>>,
     abandoned: AtomicUsize,
+}
+
+impl fmt::Debug for ScriptedProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedProvider")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ScriptedProvider {
@@ -65,7 +76,17 @@ impl ScriptedProvider {
     /// # Panics
     /// When no port is to be had.
     pub async fn start(replies: Vec<Reply>) -> Self {
-        Self::serve(0, replies, None).await
+        Self::serve(0, replies, None, None).await
+    }
+
+    /// Serves what `behaviour` makes of each request's JSON, for a model whose replies depend on what it is asked.
+    ///
+    /// # Panics
+    /// When no port is to be had.
+    pub async fn start_behaving(
+        behaviour: impl Fn(&Value) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve(0, Vec::new(), None, Some(Box::new(behaviour))).await
     }
 
     /// The same at a port of the caller's, for a client that was told of it before. A server that stood there and was just
@@ -74,7 +95,7 @@ impl ScriptedProvider {
     /// # Panics
     /// When the port stays in use.
     pub async fn start_at(port: u16, replies: Vec<Reply>) -> Self {
-        Self::serve(port, replies, None).await
+        Self::serve(port, replies, None, None).await
     }
 
     /// The same, but embeds whatever it is asked to embed, with [`HashEmbedder`]'s vectors of as many `dimensions`; the
@@ -83,14 +104,21 @@ impl ScriptedProvider {
     /// # Panics
     /// When no port is to be had.
     pub async fn start_embedding(dimensions: usize, replies: Vec<Reply>) -> Self {
-        Self::serve(0, replies, Some(HashEmbedder::new("hash", dimensions))).await
+        let embedder = HashEmbedder::new("hash", dimensions);
+        Self::serve(0, replies, Some(embedder), None).await
     }
 
-    async fn serve(port: u16, replies: Vec<Reply>, embedder: Option<HashEmbedder>) -> Self {
+    async fn serve(
+        port: u16,
+        replies: Vec<Reply>,
+        embedder: Option<HashEmbedder>,
+        behaviour: Option<Behaviour>,
+    ) -> Self {
         let listener = bind(port).await;
         let address = listener.local_addr().expect("read the bound address");
         let script = Arc::new(Script {
             replies: Mutex::new(replies.into()),
+            behaviour,
             embedder,
             requests: Mutex::default(),
             abandoned: AtomicUsize::new(0),
@@ -239,6 +267,9 @@ impl Script {
     }
 
     fn scripted(&self, request: &Recorded) -> Reply {
+        if let Some(behaviour) = &self.behaviour {
+            return behaviour(&request.body);
+        }
         let reply = self
             .replies
             .lock()
