@@ -135,7 +135,7 @@ impl Table {
 }
 
 /// Whether an endpoint URL leads to this machine.
-fn is_loopback(endpoint: &str) -> bool {
+pub(crate) fn is_loopback(endpoint: &str) -> bool {
     let host = endpoint
         .split_once("://")
         .map_or(endpoint, |(_, rest)| rest)

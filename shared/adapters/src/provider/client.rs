@@ -16,6 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::error::{Cause, Phase, ProviderError, Told, of_status};
 use super::retry::{Attempts, RetryPolicy};
+use crate::tls;
 
 /// A Lambda process may be frozen for minutes between two calls; what it kept open is then dead without its knowing. A
 /// connection is worth keeping only from one call of a question to the next.
@@ -160,14 +161,7 @@ impl Provider {
         timeouts: Timeouts,
         retry: RetryPolicy,
     ) -> Result<Self, SettingError> {
-        let roots: rustls::RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
-        let tls = rustls::ClientConfig::builder_with_provider(
-            rustls::crypto::ring::default_provider().into(),
-        )
-        .with_safe_default_protocol_versions()
-        .map_err(|_| SettingError::Client)?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+        let tls = tls::public_roots().map_err(|_| SettingError::Client)?;
         let http = Client::builder()
             .tls_backend_preconfigured(tls)
             // All that is configured is read in one place, and a proxy named elsewhere would see prompts.
