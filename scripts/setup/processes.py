@@ -67,7 +67,7 @@ def output(arguments, *, env=None, cwd=ROOT, text=None):
 
 
 @contextmanager
-def started(arguments, *, env=None, cwd=ROOT, stdout=None):
+def started(arguments, *, env=None, cwd=ROOT, stdout=None, stderr=None):
     """A program that runs while the block does, and is ended with its descendants when the block ends."""
     process = subprocess.Popen(
         [str(argument) for argument in arguments],
@@ -75,6 +75,7 @@ def started(arguments, *, env=None, cwd=ROOT, stdout=None):
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         stdout=stdout,
+        stderr=stderr,
         start_new_session=True,
         preexec_fn=_end_with_parent if sys.platform == "linux" else None,
     )

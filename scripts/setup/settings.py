@@ -15,10 +15,12 @@ from .secrets import secret
 from .tools import MODEL
 
 DEFAULT_PORT = 9000
+# Absolute, for programs are started in different folders and all mean this one.
+RESULTS = ROOT / "eval" / "results"
 # A test run takes no setting of the service from its caller.
 SETTINGS = re.compile(
     r"(DATABASE|OPENAI|COHERE|EMBEDDING|CHAT|RERANK|AWS)_\w+|EMBEDDER|RERANKER|GENERATOR|CORPUS|RELEVANCE_THRESHOLD"
-    r"|PRICES_FILE|VISITOR_DAILY_LIMIT|GLOBAL_DAILY_LIMIT|(BATCH_)?DAILY_BUDGET_USD|USAGE_TABLE|HASH_SECRET|MODE|ALLOWED_ORIGIN"
+    r"|PRICES_FILE|EVAL_RESULTS|VISITOR_DAILY_LIMIT|GLOBAL_DAILY_LIMIT|(BATCH_)?DAILY_BUDGET_USD|USAGE_TABLE|HASH_SECRET|MODE|ALLOWED_ORIGIN"
     r"|TRUSTED_HOPS|RECORD_DAYS|MODEL_DIR|LOG_LEVEL|PORT|PUBLIC_URL|ENV_FILE|\w+_SECRET_ARN"
 )
 
@@ -45,6 +47,7 @@ def complete(env):
         env = held.enter_context(with_database(env))
         env.setdefault("MODEL_DIR", str(MODEL))
         env.setdefault("HASH_SECRET", secret("hash"))
+        env.setdefault("EVAL_RESULTS", str(RESULTS))
         yield held.enter_context(with_counters(env))
 
 
@@ -58,6 +61,10 @@ def with_counters(env):
         # The emulator takes any key; a real one has no business there.
         local = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_REGION": "us-east-1"}
         local["AWS_ENDPOINT_URL_DYNAMODB"] = f"http://127.0.0.1:{port}"
+        if env.get("EVAL_RESULTS", "").startswith("s3://"):
+            # A bucket needs the real one; for an emulator on this machine programs take placeholders of their own.
+            yield env | {"AWS_ENDPOINT_URL_DYNAMODB": local["AWS_ENDPOINT_URL_DYNAMODB"]}
+            return
         yet = {name: value for name, value in env.items() if name not in ("AWS_SESSION_TOKEN", "AWS_PROFILE")}
         yield yet | local
 

@@ -3,11 +3,12 @@
 import os
 import tempfile
 import unittest
+from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
 
 from setup import settings
-from setup.checkout import Failure
+from setup.checkout import ROOT, Failure
 
 
 class Settings(unittest.TestCase):
@@ -41,6 +42,25 @@ class Settings(unittest.TestCase):
         env = {"DATABASE_URL": "postgres://reader@db.example/sourced"}
         with settings.with_database(env) as taken:
             self.assertEqual(taken, env)
+
+    def test_results_are_the_checkouts_unless_named(self):
+        env = {"DATABASE_URL": "postgres://reader@db.example/sourced", "USAGE_TABLE": "sourced"}
+        with settings.complete(env) as completed:
+            self.assertEqual(completed["EVAL_RESULTS"], str(ROOT / "eval" / "results"))
+        with settings.complete(env | {"EVAL_RESULTS": "s3://results/eval"}) as completed:
+            self.assertEqual(completed["EVAL_RESULTS"], "s3://results/eval")
+
+    def test_a_bucket_is_opened_with_the_callers_key(self):
+        key = {"AWS_ACCESS_KEY_ID": "theirs", "AWS_SESSION_TOKEN": "theirs", "AWS_REGION": "eu-west-1"}
+        local = mock.patch("setup.counters.local", return_value=nullcontext(8000))
+        for results, kept in [("s3://results", "theirs"), ("/var/results", "local")]:
+            with self.subTest(results), local, settings.with_counters(key | {"EVAL_RESULTS": results}) as env:
+                self.assertEqual(env["AWS_ACCESS_KEY_ID"], kept)
+                self.assertEqual(env["AWS_ENDPOINT_URL_DYNAMODB"], "http://127.0.0.1:8000")
+
+    def test_a_test_run_takes_no_results_of_its_caller(self):
+        with mock.patch.dict(os.environ, {"EVAL_RESULTS": "s3://results", "AWS_ENDPOINT_URL_S3": "https://s3.example"}):
+            self.assertFalse({"EVAL_RESULTS", "AWS_ENDPOINT_URL_S3"} & settings.of_tests().keys())
 
     def test_a_port_is_a_number(self):
         self.assertEqual(settings.port({"PORT": "9100"}), 9100)
