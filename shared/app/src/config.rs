@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use adapters::results::is_location;
 use domain::cost::Money;
 use domain::mode::Mode;
 use domain::visitor::HashKey;
@@ -46,6 +47,8 @@ pub struct Config {
     pub judge: Option<JudgeConfig>,
     /// What visitors may do, and how it is counted.
     pub limits: LimitsConfig,
+    /// Where evaluation results are kept.
+    pub results: ResultsConfig,
     /// How the service presents itself over HTTP.
     pub http: HttpConfig,
     /// `LOG_LEVEL`: the least severe level that is written.
@@ -218,6 +221,15 @@ pub struct LimitsConfig {
     pub record_days: u16,
 }
 
+/// Where evaluation results are kept: written by `eval`, served by `ask`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultsConfig {
+    /// `EVAL_RESULTS`: a folder, or `s3://BUCKET/PREFIX`.
+    pub location: String,
+    /// `AWS_ENDPOINT_URL_S3`: where buckets are when they are not AWS's own.
+    pub endpoint: Option<String>,
+}
+
 /// How the service presents itself.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
@@ -363,6 +375,7 @@ impl Config {
             models: ModelsConfig::read(variables)?,
             judge: JudgeConfig::read(variables)?,
             limits: LimitsConfig::read(variables)?,
+            results: ResultsConfig::read(variables)?,
             http: HttpConfig::read(variables)?,
             log_level: variables
                 .parse("LOG_LEVEL", "error, warn, info, debug or trace", log_level)?
@@ -535,7 +548,7 @@ struct Servers {
 impl Servers {
     fn read(variables: &Variables) -> Result<Self, ConfigError> {
         let key_of = |name| variables.secret(name, "a key without white space", key);
-        let url_of = |name| variables.parse(name, "an http:// or https:// URL", base_url);
+        let url_of = |name| variables.parse(name, URL, base_url);
         let openai_key = key_of("OPENAI_API_KEY")?;
         Ok(Self {
             has_key: openai_key.is_some(),
@@ -628,6 +641,7 @@ fn remote_embedder(variables: &Variables, server: Server) -> Result<Embedder, Co
 
 const DOLLARS: &str = "an amount of US dollars, such as 2.50";
 const SECRET: &str = "at least 16 characters";
+const URL: &str = "an http:// or https:// URL";
 
 fn dollars(value: &str) -> Option<Money> {
     Money::from_usd(value.parse().ok()?)
@@ -661,11 +675,7 @@ impl LimitsConfig {
                     table_name,
                 )?
                 .unwrap_or_else(|| "sourced".into()),
-            dynamodb_endpoint: variables.parse(
-                "AWS_ENDPOINT_URL_DYNAMODB",
-                "an http:// or https:// URL",
-                http_url,
-            )?,
+            dynamodb_endpoint: variables.parse("AWS_ENDPOINT_URL_DYNAMODB", URL, http_url)?,
             hash_key: variables
                 .secret("HASH_SECRET", SECRET, |value| HashKey::new(value).is_some())?
                 .and_then(|secret| HashKey::new(secret.expose())),
@@ -679,6 +689,21 @@ impl LimitsConfig {
                     number(value).filter(|days| (1..=3650).contains(days))
                 })?
                 .unwrap_or(30),
+        })
+    }
+}
+
+impl ResultsConfig {
+    fn read(variables: &Variables) -> Result<Self, ConfigError> {
+        Ok(Self {
+            location: variables
+                .parse(
+                    "EVAL_RESULTS",
+                    "a folder, or s3://BUCKET/PREFIX with a bucket's name of 3 to 63 of a to z, 0 to 9, . and -",
+                    |value| is_location(value).then(|| value.to_owned()),
+                )?
+                .unwrap_or_else(|| "eval/results".into()),
+            endpoint: variables.parse("AWS_ENDPOINT_URL_S3", URL, http_url)?,
         })
     }
 }
@@ -940,6 +965,11 @@ mod tests {
         assert_eq!(config.limits.daily_budget, None);
         assert_eq!(config.http.port, 9000);
         assert_eq!(config.limits.mode, None);
+        let results = ResultsConfig {
+            location: "eval/results".into(),
+            endpoint: None,
+        };
+        assert_eq!(config.results, results);
         assert_eq!(
             config.clone().for_visitors().unwrap_err().to_string(),
             "HASH_SECRET is not set: it must be at least 16 characters, the same ones in every process"
@@ -1082,6 +1112,10 @@ mod tests {
             ("DAILY_BUDGET_USD", "inf", "dollars"),
             ("USAGE_TABLE", "a b", "table"),
             ("AWS_ENDPOINT_URL_DYNAMODB", "localhost:8000", "https://"),
+            ("EVAL_RESULTS", "s3://Results/eval", "s3://BUCKET/PREFIX"),
+            ("EVAL_RESULTS", "s3:/results", "a folder"),
+            ("EVAL_RESULTS", "https://results.example", "a folder"),
+            ("AWS_ENDPOINT_URL_S3", "localhost:9000", "https://"),
             ("TRUSTED_HOPS", "11", "0 to 10"),
             ("RECORD_DAYS", "0", "1 to 3650"),
             ("ALLOWED_ORIGIN", "https://a.example/path", "origin"),
@@ -1166,6 +1200,25 @@ mod tests {
             error.contains("line 2") && !error.contains("sk-secret"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn results_are_in_a_folder_or_in_a_bucket() {
+        for location in [
+            "/var/results",
+            "../results",
+            "s3://results",
+            "s3://results/eval/",
+        ] {
+            let endpoint = "http://127.0.0.1:9000";
+            let set = [
+                ("EVAL_RESULTS", location),
+                ("AWS_ENDPOINT_URL_S3", endpoint),
+            ];
+            let results = read(&set).unwrap().results;
+            assert_eq!(results.location, location);
+            assert_eq!(results.endpoint.as_deref(), Some(endpoint));
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use adapters::dynamodb::Table;
@@ -22,6 +22,7 @@ use adapters::provider::{
     ApiKey, BaseUrl, BatchLimits, ChatModel, ChatReranker, CohereReranker, OpenAiEmbedder,
     Provider, RetryPolicy, Timeouts, Width,
 };
+use adapters::results::Results;
 use anyhow::{Context as _, anyhow};
 use domain::cost::{Money, Prices};
 use domain::mode::Mode;
@@ -87,6 +88,7 @@ pub struct Context {
     /// The stored documents that were read.
     pub(crate) documents: Documents,
     words: Mutex<Option<(i64, Words)>>,
+    results: OnceLock<Results>,
 }
 
 impl Context {
@@ -146,6 +148,7 @@ impl Context {
             shelf: Shelf::default(),
             documents: Documents::default(),
             words: Mutex::new(None),
+            results: OnceLock::new(),
             config,
             embedder,
         })
@@ -221,6 +224,20 @@ impl Context {
     /// When the database cannot be reached.
     pub async fn database(&self) -> Result<Arc<Client>, ConnectError> {
         self.database.client().await
+    }
+
+    /// The store of evaluation results, opened when first asked for.
+    ///
+    /// # Errors
+    /// Settings of the environment that no client can be made of.
+    pub fn results(&self) -> anyhow::Result<Results> {
+        if let Some(open) = self.results.get() {
+            return Ok(open.clone());
+        }
+        let config = &self.config.results;
+        let opened = Results::open(&config.location, config.endpoint.as_deref())
+            .context("open the results")?;
+        Ok(self.results.get_or_init(|| opened).clone())
     }
 
     /// Forgets the open connection: what failed on it, or was abandoned on it, would hold up whatever comes next.

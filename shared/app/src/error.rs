@@ -46,6 +46,9 @@ pub enum ApiError {
     /// Something the service stands on cannot be reached, or holds no corpus yet.
     #[error("unavailable")]
     Unavailable(#[source] anyhow::Error),
+    /// The evaluation results cannot be read.
+    #[error("results unavailable")]
+    NoResults(#[source] anyhow::Error),
     /// A fault of ours.
     #[error("internal")]
     Internal(#[source] anyhow::Error),
@@ -112,7 +115,7 @@ impl ApiError {
             },
             Self::ReadOnly => "read_only",
             Self::Off => "off",
-            Self::Busy | Self::Unavailable(_) => "unavailable",
+            Self::Busy | Self::Unavailable(_) | Self::NoResults(_) => "unavailable",
             Self::Internal(_) => "internal",
         }
     }
@@ -127,7 +130,9 @@ impl ApiError {
             Self::TooLarge => 413,
             Self::UnsupportedMediaType => 415,
             Self::DailyLimit(_) => 429,
-            Self::ReadOnly | Self::Off | Self::Busy | Self::Unavailable(_) => 503,
+            Self::ReadOnly | Self::Off | Self::Busy | Self::Unavailable(_) | Self::NoResults(_) => {
+                503
+            }
             Self::Internal(_) => 500,
         }
     }
@@ -164,6 +169,9 @@ impl ApiError {
             }
             Self::Unavailable(_) => {
                 "The documentation cannot be searched at the moment. Please try again in a minute."
+            }
+            Self::NoResults(_) => {
+                "The evaluation results cannot be read at the moment. Please try again in a minute."
             }
             Self::Internal(_) => "Something went wrong on our side. Please try again.",
         }
@@ -205,7 +213,9 @@ impl ApiError {
     #[must_use]
     pub fn cause(&self) -> Option<&anyhow::Error> {
         match self {
-            Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
+            Self::Unavailable(cause) | Self::NoResults(cause) | Self::Internal(cause) => {
+                Some(cause)
+            }
             _ => None,
         }
     }
