@@ -1,7 +1,7 @@
 //! Answers one request: route it, read it, respond. The only function outside callers need is [`handle`].
 //!
 //! Every failure is an [`ApiError`] that is logged here, once, and every response leaves through [`respond::finish`]. A
-//! preflight and the page touch nothing; everything else reads items in DynamoDB; Postgres is reached by a question that was
+//! preflight and the page touch nothing, evaluation results are read where they are kept; everything else reads items in DynamoDB; Postgres is reached by a question that was
 //! let in and by a stored document, and by nothing else.
 
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ use tokio::time::Instant;
 use crate::respond::{self, Body};
 use crate::route::{Route, route};
 use crate::stream::{self, Answering};
-use crate::{read, source_page, status};
+use crate::{evaluation, read, source_page, status};
 
 /// Time kept between the end of a stream and the invocation's, for its last event to reach the visitor.
 const STREAM_MARGIN: Duration = Duration::from_secs(3);
@@ -112,7 +112,8 @@ async fn respond(
             let prepared = app::suggest::prepared(context, &id).await?;
             return Ok(Responded::Stream(replay(context, answering, prepared)));
         }
-        Route::Evaluation => respond::json(&serde_json::json!({ "runs": [] })),
+        Route::Evaluation => evaluation::latest(context).await?,
+        Route::EvaluationPart(part) => evaluation::part(context, &part).await?,
         Route::Ask => {
             return ask(context, request, answering)
                 .await

@@ -4,6 +4,7 @@
 //! answer is made of is `app::ask`. Nothing here knows SQL or a model, and no visitor's text enters a header or the log.
 
 mod assets;
+mod evaluation;
 mod handler;
 mod read;
 mod respond;

@@ -20,6 +20,9 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// The type of what programs read.
+pub(crate) const JSON: &str = "application/json; charset=utf-8";
+
 const SECURITY: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -46,7 +49,7 @@ pub(crate) fn html(status: StatusCode, page: String) -> Response<Body> {
 /// A value as JSON. Never stored: it is true now only.
 pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
     match serde_json::to_vec(value) {
-        Ok(body) => no_store(content("application/json; charset=utf-8", body)),
+        Ok(body) => no_store(content(JSON, body)),
         Err(error) => {
             tracing::error!("failed to respond: write JSON: {error}");
             let mut response = empty(StatusCode::INTERNAL_SERVER_ERROR);
@@ -54,6 +57,16 @@ pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
             response
         }
     }
+}
+
+/// What changes with the next evaluation only, so that it may be kept for a few minutes.
+pub(crate) fn kept(content_type: &'static str, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response = content(content_type, body);
+    response.headers_mut().insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("max-age=300"),
+    );
+    response
 }
 
 /// An error as JSON.

@@ -26,8 +26,67 @@ pub(crate) enum Route {
     Suggestion(String),
     /// `GET /api/evaluation`.
     Evaluation,
+    /// `GET /api/evaluation/RUN/…`: a part of a run.
+    EvaluationPart(Part),
     /// `POST /api/ask`.
     Ask,
+}
+
+/// A part of a run's results, by the run's name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// `RUN/rows/N.json`: questions with their answers, page N of them.
+    Rows(String, u16),
+    /// `RUN/plots/NAME.svg`.
+    Plot(String, String),
+}
+
+impl Part {
+    /// The name of the object that is served.
+    pub(crate) fn object(&self) -> String {
+        match self {
+            Self::Rows(run, page) => format!("{run}/rows/{page}.json"),
+            Self::Plot(run, name) => format!("{run}/plots/{name}.svg"),
+        }
+    }
+
+    fn parse(path: &str) -> Option<Self> {
+        let mut parts = path.split('/');
+        let (run, kind, file) = (parts.next()?, parts.next()?, parts.next()?);
+        if parts.next().is_some() || !is_name(run) {
+            return None;
+        }
+        match kind {
+            "rows" => Some(Self::Rows(
+                run.to_owned(),
+                page_number(file.strip_suffix(".json")?)?,
+            )),
+            "plots" => {
+                let name = file.strip_suffix(".svg").filter(|name| is_name(name))?;
+                Some(Self::Plot(run.to_owned(), name.to_owned()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Longer than any run or plot is named.
+const MOST_NAME_BYTES: usize = 100;
+
+fn is_name(name: &str) -> bool {
+    let allowed = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, b'.' | b'-');
+    (1..=MOST_NAME_BYTES).contains(&name.len())
+        && name.bytes().all(allowed)
+        && !name.starts_with('.')
+        && !name.contains("..")
+}
+
+/// 1 to 9999, written in one way.
+fn page_number(digits: &str) -> Option<u16> {
+    let plain = (1..=4).contains(&digits.len())
+        && digits.bytes().all(|c| c.is_ascii_digit())
+        && !digits.starts_with('0');
+    digits.parse().ok().filter(|_| plain)
 }
 
 impl Route {
@@ -41,6 +100,8 @@ impl Route {
             Self::Suggestions => "api/suggestions",
             Self::Suggestion(_) => "api/suggestions/ID",
             Self::Evaluation => "api/evaluation",
+            Self::EvaluationPart(Part::Rows(..)) => "api/evaluation/RUN/rows",
+            Self::EvaluationPart(Part::Plot(..)) => "api/evaluation/RUN/plots",
             Self::Ask => "api/ask",
         }
     }
@@ -56,11 +117,16 @@ pub(crate) fn route(method: &Method, raw_path: &str) -> Result<Route, ApiError> 
         "api/suggestions" => Route::Suggestions,
         "api/evaluation" => Route::Evaluation,
         "api/ask" => Route::Ask,
-        _ => match bare.strip_prefix("api/suggestions/") {
-            Some(id) if is_id(id) => Route::Suggestion(id.to_owned()),
-            Some(_) => return Err(ApiError::NotFound),
-            None => page(path, bare)?,
-        },
+        _ => {
+            if let Some(id) = bare.strip_prefix("api/suggestions/") {
+                let id = Some(id).filter(|id| is_id(id)).ok_or(ApiError::NotFound)?;
+                Route::Suggestion(id.to_owned())
+            } else if let Some(part) = bare.strip_prefix("api/evaluation/") {
+                Route::EvaluationPart(Part::parse(part).ok_or(ApiError::NotFound)?)
+            } else {
+                page(path, bare)?
+            }
+        }
     };
     let allow = if found == Route::Ask {
         "POST, OPTIONS"
@@ -136,6 +202,7 @@ mod tests {
             Ok(Route::Source(id)) => format!("source {id}"),
             Ok(Route::Moved(to)) => format!("moved {to}"),
             Ok(Route::Asset(asset)) => format!("asset {}", asset.path),
+            Ok(Route::EvaluationPart(part)) => format!("object {}", part.object()),
             Ok(found) => found.name().to_owned(),
             Err(ApiError::MethodNotAllowed { allow }) => format!("405 {allow}"),
             Err(error) => error.status().to_string(),
@@ -160,6 +227,42 @@ mod tests {
             ("/api/suggestions", "api/suggestions"),
             ("/api/suggestions/0123456789abcdef", "api/suggestions/ID"),
             ("/api/evaluation", "api/evaluation"),
+            ("/api/evaluation/", "api/evaluation"),
+            (
+                "/api/evaluation/pg-17.1/rows/1.json",
+                "object pg-17.1/rows/1.json",
+            ),
+            (
+                "/api/evaluation/pg/rows/9999.json",
+                "object pg/rows/9999.json",
+            ),
+            (
+                "/api/evaluation/pg/plots/recall-6.svg",
+                "object pg/plots/recall-6.svg",
+            ),
+            (
+                "/api/evaluation/%70g/plots/mrr.svg",
+                "object pg/plots/mrr.svg",
+            ),
+            ("/api/evaluation/pg", "404"),
+            ("/api/evaluation/pg/rows", "404"),
+            ("/api/evaluation/pg/rows/0.json", "404"),
+            ("/api/evaluation/pg/rows/01.json", "404"),
+            ("/api/evaluation/pg/rows/+1.json", "404"),
+            ("/api/evaluation/pg/rows/10000.json", "404"),
+            ("/api/evaluation/pg/rows/1.svg", "404"),
+            ("/api/evaluation/pg/rows/1.json/2.json", "404"),
+            ("/api/evaluation/pg/plots/.svg", "404"),
+            ("/api/evaluation/pg/plots/.x.svg", "404"),
+            ("/api/evaluation/pg/plots/a..b.svg", "404"),
+            ("/api/evaluation/pg/plots/A.svg", "404"),
+            ("/api/evaluation/pg/other/a.svg", "404"),
+            ("/api/evaluation/PG/plots/a.svg", "404"),
+            ("/api/evaluation/../plots/a.svg", "404"),
+            ("/api/evaluation/..%2Fpg/plots/a.svg", "404"),
+            ("/api/evaluation/pg%2F../plots/a.svg", "404"),
+            ("/api/evaluation//plots/a.svg", "404"),
+            ("/api/evaluation/latest.json", "404"),
             ("/api", "404"),
             ("/sources/policies/notice", "source policies/notice"),
             ("/sources/policies%2Fnotice", "source policies/notice"),
@@ -185,6 +288,11 @@ mod tests {
         check(Method::HEAD, "/api/ask", "405 POST, OPTIONS");
         check(Method::POST, "/", "405 GET, HEAD, OPTIONS");
         check(Method::DELETE, "/api/status", "405 GET, HEAD, OPTIONS");
+        check(
+            Method::POST,
+            "/api/evaluation/pg/rows/1.json",
+            "405 GET, HEAD, OPTIONS",
+        );
         check(Method::POST, "/nothing", "404");
     }
 }

@@ -19,11 +19,13 @@ use testing::{HashEmbedder, TestDatabase, dynamodb};
 pub(crate) const NO_DATABASE: &str = "postgres://someone:hunter2@127.0.0.1:9/nowhere";
 const NO_DYNAMODB: &str = "http://127.0.0.1:9";
 
-async fn context(settings: &[(&str, &str)]) -> Arc<Context> {
+/// A context of these settings, above ones that reach nothing.
+pub(crate) async fn context(settings: &[(&str, &str)]) -> Arc<Context> {
     let defaults = [
         ("DATABASE_URL", NO_DATABASE),
         ("HASH_SECRET", "a secret of the tests"),
         ("AWS_ENDPOINT_URL_DYNAMODB", NO_DYNAMODB),
+        ("EVAL_RESULTS", "/nowhere/results"),
     ];
     let settings: Variables = settings.iter().copied().collect();
     let config = Config::read(&settings.above(defaults.into_iter().collect())).unwrap();
@@ -52,7 +54,7 @@ impl Reply {
 }
 
 /// A Function URL's event, as Lambda hands it to the runtime.
-fn event(
+pub(crate) fn event(
     method: &str,
     path: &str,
     headers: &[(&str, &str)],
