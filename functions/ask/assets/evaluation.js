@@ -1,39 +1,32 @@
-// Shows the recorded evaluation runs: a table for each, and a table for each group of figures inside it.
-//
-// Shows what is recorded and computes nothing: a mean made here could differ from the one that was measured.
+// Reads the recorded evaluation runs and shows each (run.js). Shows what is recorded and computes no figure.
 
 import { element } from "./dom.js";
+import { showRun } from "./run.js";
 
 const place = document.getElementById("runs");
+const state = document.getElementById("state");
 
 try {
-  const response = await fetch("api/evaluation");
-  if (!response.ok) throw new Error(`status ${response.status}`);
-  const { runs } = await response.json();
-  if (runs.length === 0) place.replaceChildren(element("p", {}, "No figures are recorded by this version yet."));
-  else place.replaceChildren(...runs.flatMap(showRun));
+  const { runs } = await read("api/evaluation");
+  state.textContent = runs.length === 0 ? "No figures are recorded yet." : "";
+  for (const run of runs) place.append(guarded(run));
 } catch (error) {
   console.error(error);
-  place.replaceChildren(element("p", {}, "The results cannot be read right now."));
+  state.textContent = "The results cannot be read right now.";
 }
 
-function showRun(run, at) {
-  const { name, dataset, ...figures } = run;
-  const title = [name, dataset].filter((part) => typeof part === "string").join(", ") || `Run ${at + 1}`;
-  return [element("h2", {}, title), tableOf(figures)];
+async function read(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.json();
 }
 
-function tableOf(figures) {
-  const rows = Object.entries(figures).map(([key, value]) => {
-    const label = element("th", { scope: "row" }, key.replaceAll("_", " "));
-    return element("tr", {}, label, element("td", {}, cellOf(value)));
-  });
-  return element("table", {}, element("tbody", {}, ...rows));
-}
-
-function cellOf(value) {
-  if (value === null) return "not measured";
-  if (typeof value === "number") return value.toLocaleString("en", { maximumFractionDigits: 3 });
-  if (typeof value === "object") return tableOf(value);
-  return String(value);
+// One run that cannot be shown takes no other with it.
+function guarded(run) {
+  try {
+    return showRun(run, read);
+  } catch (error) {
+    console.error(error);
+    return element("p", {}, `A run (${run?.slug}) cannot be shown.`);
+  }
 }
