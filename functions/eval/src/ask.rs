@@ -8,7 +8,7 @@ use app::ask::event::Event;
 use app::ask::prompt::mentions;
 use app::ask::question::{Ask, Question};
 use app::ask::{Found, Recorded, recorded};
-use app::config::Generator;
+use app::config::{Config, Generator};
 use app::context::Context;
 use app::suggest::operator;
 use domain::prepared::QuestionKey;
@@ -18,21 +18,23 @@ use sha2::{Digest, Sha256};
 use tokio::time::{Duration, Instant};
 
 use crate::dataset::{Gold, Row};
-use crate::record::{Asked, Head, Run, Signals};
+use crate::record::{Asked, Head, Signals};
+use crate::slice::{self, Checkpoint, One, Slice};
 use crate::verdict::fold;
 
 /// Longer than any question takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Of all rows, those that may be left out before a run says nothing any more.
-const LEFT_OUT_AT_MOST: f64 = 0.05;
-
-/// Asks every row, one at a time. Nothing is served from what was prepared before.
+/// Asks the rows, one at a time. Nothing is served from what was prepared before.
 ///
 /// # Errors
 /// When the service cannot be reached, a question is one that the service was shown before, an answer ends with an error, or
 /// too many rows are stale or were answered without a part of the pipeline.
-pub(crate) async fn run(ctx: &Context, rows: Vec<Row>) -> anyhow::Result<Run> {
+pub(crate) async fn run(
+    ctx: &Context,
+    rows: Vec<Row>,
+    until: Option<Instant>,
+) -> anyhow::Result<Slice> {
     let corpus = ctx.corpus().await.context("read the corpus item")?;
     unseen(ctx, &corpus, &rows).await?;
     let passages = Passages::read(ctx).await?;
@@ -40,43 +42,27 @@ pub(crate) async fn run(ctx: &Context, rows: Vec<Row>) -> anyhow::Result<Run> {
     let mut head = Head::new(&corpus.name, passages.hash.clone(), writer);
     ctx.embedder.model().clone_into(&mut head.embedder);
     head.reranker = ctx.config.models.reranker.identity();
-    if let Generator::OpenAi(remote) = &ctx.config.models.generator {
-        head.generator.clone_from(&remote.model);
-    }
+    generator(&ctx.config).clone_into(&mut head.generator);
     head.asked_at = app::clock::now_s();
-    let asked_for = rows.len();
-    let mut questions = Vec::new();
-    let mut unusable = 0;
-    for row in rows {
-        let id = row.id.clone();
-        let reason = match (passages.lack(&row), Question::parse(&row.question)) {
-            (Some(stale), _) => {
-                unusable += 1;
-                stale
-            }
-            (None, Err(error)) => format!("not taken: {error}"),
-            (None, Ok(question)) => match one(ctx, &passages, row, question).await? {
-                One::Asked(asked) => {
-                    questions.push(*asked);
-                    continue;
-                }
-                One::Without(part) => {
-                    unusable += 1;
-                    format!("answered without the {part}")
-                }
-            },
-        };
-        head.left_out.insert(id, reason);
+    let checkpoint = Checkpoint::of(ctx.results()?, &head, &rows)?;
+    slice::ask(&checkpoint, head, rows, until, async |row| {
+        if let Some(stale) = passages.lack(&row) {
+            return Ok(One::LeftOut(stale));
+        }
+        match Question::parse(&row.question) {
+            Ok(question) => one(ctx, &passages, row, question).await,
+            Err(error) => Ok(One::LeftOut(format!("not taken: {error}"))),
+        }
+    })
+    .await
+}
+
+/// The model that is configured to write; empty for the passages' own sentences.
+pub(crate) fn generator(config: &Config) -> &str {
+    match &config.models.generator {
+        Generator::OpenAi(remote) => &remote.model,
+        Generator::Extractive => "",
     }
-    if unusable as f64 > LEFT_OUT_AT_MOST * asked_for as f64 {
-        let reasons = head.left_out.iter();
-        let reasons: Vec<String> = reasons.map(|(id, why)| format!("  {id}: {why}")).collect();
-        bail!(
-            "{unusable} of {asked_for} rows say nothing, too many for the rest to say anything:\n{}",
-            reasons.join("\n")
-        );
-    }
-    Ok(Run { head, questions })
 }
 
 /// Refuses questions that the service was shown: in the prompt, or as suggestions.
@@ -185,13 +171,6 @@ fn is_counted(anchor: &str) -> bool {
     anchor.starts_with("id-")
 }
 
-/// What came of a question.
-enum One {
-    Asked(Box<Asked>),
-    /// It was answered without this part of the pipeline, which says nothing of the whole.
-    Without(String),
-}
-
 async fn one(
     ctx: &Context,
     passages: &Passages,
@@ -217,7 +196,8 @@ async fn one(
         .last()
         .and_then(|(_, done)| done["degraded"][0].as_str());
     if let Some(part) = degraded {
-        return Ok(One::Without(part.to_owned()));
+        // It says nothing of the whole.
+        return Ok(One::LeftOut(format!("answered without the {part}")));
     }
     let Found {
         arms,

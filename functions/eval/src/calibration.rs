@@ -7,13 +7,27 @@ use std::fmt::Write as _;
 use app::ask::thresholds::Threshold;
 use domain::calibrate::{Calibrated, Errors, LEAST_QUESTIONS, REFUSED, Scored, calibrate};
 
+use crate::plot;
 use crate::record::{Asked, Run};
 
 /// Columns of the histogram.
 const BINS: usize = 10;
 
-/// A threshold and what to say of it; `None` when the run parts nothing.
-pub(crate) fn of(run: &Run) -> (Option<Threshold>, String) {
+/// What a run says of the threshold.
+pub(crate) struct Calibration {
+    /// None when the run parts nothing.
+    pub(crate) threshold: Option<Threshold>,
+    /// Both distributions, and both errors.
+    pub(crate) text: String,
+    /// Both distributions with the threshold.
+    pub(crate) histogram: String,
+}
+
+/// Calibrates on a run.
+///
+/// # Errors
+/// When the histogram cannot be drawn.
+pub(crate) fn of(run: &Run) -> anyhow::Result<Calibration> {
     let head = &run.head;
     let questions: Vec<Scored> = run
         .questions
@@ -21,13 +35,21 @@ pub(crate) fn of(run: &Run) -> (Option<Threshold>, String) {
         .filter_map(|asked| scored(asked, &head.reranker))
         .collect();
     let mut text = histogram(&questions);
+    let points: Vec<(f32, bool)> = questions
+        .iter()
+        .map(|one| (one.score, one.answerable))
+        .collect();
     let Some(calibrated) = calibrate(&questions) else {
         // Writing to a string cannot fail.
         let _ = write!(
             text,
             "no threshold: it takes {LEAST_QUESTIONS} questions of each kind, most of those that should be refused below most of the others"
         );
-        return (None, text);
+        return Ok(Calibration {
+            threshold: None,
+            text,
+            histogram: plot::calibration(&points, None)?,
+        });
     };
     let Calibrated {
         threshold,
@@ -55,15 +77,15 @@ pub(crate) fn of(run: &Run) -> (Option<Threshold>, String) {
         threshold: *threshold,
         questions: questions.len(),
     };
-    (Some(threshold), text)
+    Ok(Calibration {
+        histogram: plot::calibration(&points, Some(threshold.threshold))?,
+        threshold: Some(threshold),
+        text,
+    })
 }
 
 fn scored(asked: &Asked, reranker: &str) -> Option<Scored> {
-    let answerable = match (asked.row.kind.as_str(), asked.row.style.as_str()) {
-        ("answerable", _) => true,
-        ("unanswerable", style) if style != "false_premise" => false,
-        _ => return None,
-    };
+    let answerable = asked.row.should_be_answered()?;
     // A remote reranker judges by its best passage, the others by what the sentences are worth.
     let score = if matches!(reranker, "local" | "none") {
         asked.relevance
@@ -130,20 +152,25 @@ mod tests {
             questions.push(question("unanswerable", "near_miss", 0.1 + 0.01 * n as f32));
             questions.push(question("unanswerable", "false_premise", 0.9));
         }
-        let (threshold, text) = of(&Run {
+        let found = of(&Run {
             head: head.clone(),
             questions,
-        });
-        let threshold = threshold.expect("a threshold");
+        })
+        .expect("a calibration");
+        let threshold = found.threshold.expect("a threshold");
         assert_eq!(
             (threshold.questions, threshold.reranker.as_str()),
             (40, "local")
         );
-        insta::assert_snapshot!(text);
-        let (none, text) = of(&Run {
+        insta::assert_snapshot!(found.text);
+        let line = format!("threshold {:.2}", threshold.threshold);
+        assert!(found.histogram.contains(&line), "{}", found.histogram);
+        let none = of(&Run {
             head,
             questions: vec![question("answerable", "nl", 0.9)],
-        });
-        assert!(none.is_none() && text.contains("no threshold:"), "{text}");
+        })
+        .expect("a calibration");
+        assert!(none.threshold.is_none() && none.text.contains("no threshold:"));
+        assert!(!none.histogram.contains("threshold"), "{}", none.histogram);
     }
 }

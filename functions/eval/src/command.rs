@@ -5,13 +5,14 @@ use std::path::PathBuf;
 /// What is printed for `--help` and beside a mistake.
 pub(crate) const USAGE: &str = "\
 Usage: eval [DATASET.jsonl …]     measures; by itself every dataset of the configured corpus
-       eval judge [FILE]          has a model judge whether the passages support what a stored run shows (JUDGE_MODEL)
-       eval accept [FILE]         makes a stored run the baseline; by itself the last one
-       eval replay FILE           reports on a stored run, asking nothing
-       eval calibrate [FILE]      chooses the relevance threshold on a stored run and writes eval/thresholds.toml, which
+       eval judge                 has a model judge whether the passages support what the last run shows (JUDGE_MODEL)
+       eval accept                makes the last run the baseline
+       eval calibrate             chooses the relevance threshold on the last run and writes eval/thresholds.toml, which
                                   becomes part of the next build
+       eval replay FILE           reports on a stored run, asking nothing, and writes the report beside it as HTML
 
-A run is stored in .local/eval and held against eval/floors.toml and eval/baseline.json.
+A run is held against eval/floors.toml and eval/baseline.json and recorded in EVAL_RESULTS, from where the service shows it.
+One that was interrupted goes on where it was. The last run is that of the configured corpus and of the model that writes.
 Exit codes: 0 passed, 1 below a floor or regressed, 2 could not measure.";
 
 /// What to do.
@@ -19,12 +20,12 @@ Exit codes: 0 passed, 1 below a floor or regressed, 2 could not measure.";
 pub(crate) enum Command {
     /// Ask, store, report and rule.
     Measure(Vec<PathBuf>),
-    /// Have a run's answers judged.
-    Judge(Option<PathBuf>),
-    /// Make a run the baseline.
-    Accept(Option<PathBuf>),
-    /// Choose the threshold on a stored run.
-    Calibrate(Option<PathBuf>),
+    /// Have the last run's answers judged.
+    Judge,
+    /// Make the last run the baseline.
+    Accept,
+    /// Choose the threshold on the last run.
+    Calibrate,
     /// Report on a stored run.
     Replay(PathBuf),
     /// Print [`USAGE`].
@@ -43,16 +44,13 @@ impl Command {
             };
         }
         match words[..] {
-            ["judge"] => Ok(Self::Judge(None)),
-            ["judge", file] => Ok(Self::Judge(Some(file.into()))),
-            ["accept"] => Ok(Self::Accept(None)),
-            ["accept", file] => Ok(Self::Accept(Some(file.into()))),
-            ["calibrate"] => Ok(Self::Calibrate(None)),
-            ["calibrate", file] => Ok(Self::Calibrate(Some(file.into()))),
+            ["judge"] => Ok(Self::Judge),
+            ["accept"] => Ok(Self::Accept),
+            ["calibrate"] => Ok(Self::Calibrate),
             ["replay", file] => Ok(Self::Replay(file.into())),
-            ["replay"] => Err("replay takes the file of a stored run".to_owned()),
-            ["accept" | "judge" | "calibrate" | "replay", ..] => {
-                Err("more than one file".to_owned())
+            ["replay", ..] => Err("replay takes the file of one stored run".to_owned()),
+            [word @ ("judge" | "accept" | "calibrate"), ..] => {
+                Err(format!("{word} is of the last run, and takes no file"))
             }
             _ => Ok(Self::Measure(words.iter().map(PathBuf::from).collect())),
         }
@@ -74,20 +72,18 @@ mod tests {
             "a.jsonl b.jsonl",
             Ok(Command::Measure(vec!["a.jsonl".into(), "b.jsonl".into()])),
         );
-        check("accept", Ok(Command::Accept(None)));
-        check(
-            "accept run.jsonl",
-            Ok(Command::Accept(Some("run.jsonl".into()))),
-        );
+        check("accept", Ok(Command::Accept));
+        check("judge", Ok(Command::Judge));
+        check("calibrate", Ok(Command::Calibrate));
         check("replay run.jsonl", Ok(Command::Replay("run.jsonl".into())));
-        check(
-            "judge run.jsonl",
-            Ok(Command::Judge(Some("run.jsonl".into()))),
-        );
-        check("calibrate", Ok(Command::Calibrate(None)));
         check("--help", Ok(Command::Help));
-        check("replay", Err("replay takes the file of a stored run"));
-        check("accept a b", Err("more than one file"));
+        for line in ["replay", "replay a b"] {
+            check(line, Err("replay takes the file of one stored run"));
+        }
+        check(
+            "accept a",
+            Err("accept is of the last run, and takes no file"),
+        );
         check("--fast", Err("there is no option --fast"));
     }
 }

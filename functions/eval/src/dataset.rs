@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use domain::prepared::QuestionKey;
+use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 
 /// Where datasets live; a file belongs to the corpus whose name it begins with.
 const FOLDER: &str = "eval/datasets";
+
+/// The same, for where there is no checkout.
+static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../eval/datasets");
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +55,16 @@ impl Row {
     pub(crate) fn golds(&self) -> impl Iterator<Item = &Gold> {
         self.gold.iter().chain(&self.correction).chain(&self.benign)
     }
+
+    /// Whether it should be answered, where that does not depend on the answer: a false premise may be corrected, and an
+    /// injection is neither.
+    pub(crate) fn should_be_answered(&self) -> Option<bool> {
+        match (self.kind.as_str(), self.style.as_str()) {
+            ("answerable", _) => Some(true),
+            ("unanswerable", style) if style != "false_premise" => Some(false),
+            _ => None,
+        }
+    }
 }
 
 /// Words of the corpus, and where they stand.
@@ -66,23 +80,49 @@ pub(crate) struct Gold {
     pub(crate) quote: String,
 }
 
-/// The files of a corpus.
-pub(crate) fn of_corpus(corpus: &str) -> anyhow::Result<Vec<PathBuf>> {
+/// The datasets of a corpus in this checkout.
+///
+/// # Errors
+/// There are none, or they cannot be read.
+pub(crate) fn of_corpus(corpus: &str) -> anyhow::Result<Vec<Row>> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(FOLDER)
         .with_context(|| format!("read {FOLDER}"))?
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            // `postgresql-17.jsonl` and `postgresql-17.slow.jsonl`, and neither of them for `postgresql-1`.
-            name.strip_prefix(corpus)
-                .is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".jsonl"))
-        })
+        .filter(|path| is_of(corpus, path))
         .collect();
     files.sort();
     if files.is_empty() {
         bail!("{FOLDER} has no file {corpus}*.jsonl: name a dataset");
     }
-    Ok(files)
+    read(&files)
+}
+
+/// The datasets of a corpus that this program was built with.
+///
+/// # Errors
+/// There are none.
+pub(crate) fn built_in(corpus: &str) -> anyhow::Result<Vec<Row>> {
+    let mut files: Vec<_> = BUILT_IN
+        .files()
+        .filter(|file| is_of(corpus, file.path()))
+        .collect();
+    files.sort_by_key(|file| file.path());
+    if files.is_empty() {
+        bail!("this program was built without a dataset of {corpus}");
+    }
+    let mut rows = Vec::new();
+    for file in files {
+        let text = file.contents_utf8().unwrap_or_default();
+        rows.extend(parse(text).with_context(|| format!("read {}", file.path().display()))?);
+    }
+    Ok(rows)
+}
+
+/// `postgresql-17.jsonl` and `postgresql-17.slow.jsonl` are of `postgresql-17`, and neither of them is of `postgresql-1`.
+fn is_of(corpus: &str, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_prefix(corpus)
+        .is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".jsonl"))
 }
 
 /// Refuses rows that would be counted twice.
@@ -100,10 +140,22 @@ pub(crate) fn check(rows: &[Row]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The rows of a file.
-pub(crate) fn read(file: &Path) -> anyhow::Result<Vec<Row>> {
-    std::fs::read_to_string(file)?
-        .lines()
+/// The rows of files.
+///
+/// # Errors
+/// One cannot be read; the message names it and the line.
+pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).map_err(anyhow::Error::from);
+        let found = text.and_then(|text| parse(&text));
+        rows.extend(found.with_context(|| format!("read {}", file.display()))?);
+    }
+    Ok(rows)
+}
+
+fn parse(text: &str) -> anyhow::Result<Vec<Row>> {
+    text.lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(n, line)| serde_json::from_str(line).with_context(|| format!("line {}", n + 1)))

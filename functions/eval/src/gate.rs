@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
@@ -24,32 +23,44 @@ const SIGNIFICANT: f64 = 0.05;
 /// What a floor is held against must be of so many questions or sentences: of fewer, one more or less is a tenth or more.
 const LEAST_QUESTIONS: usize = 7;
 
+const FLOORS: &str = "eval/floors.toml";
+pub(crate) const BASELINE: &str = "eval/baseline.json";
+
+/// What runs are held against.
+pub(crate) struct Standard {
+    floors: Floors,
+    baselines: Baselines,
+}
+
 /// The least that each metric may be, by the title of a run.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Floors(BTreeMap<String, BTreeMap<String, f64>>);
+struct Floors(BTreeMap<String, BTreeMap<String, f64>>);
 
 /// What each question came to when somebody accepted it, by the title of a run.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Baselines(BTreeMap<String, Baseline>);
+struct Baselines(BTreeMap<String, Baseline>);
 
 /// One run's.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Baseline {
+struct Baseline {
     /// Who searched, ordered and wrote.
     writer: String,
     /// Whether each question was answered as it should be.
     right: BTreeMap<String, bool>,
 }
 
-/// The outcome, and what to say of it.
-#[derive(Debug, PartialEq)]
+/// The outcome, what to say of it, and what the run was held against.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ruling {
     pub(crate) outcome: Outcome,
     pub(crate) text: String,
+    /// The least that metrics had to be.
+    pub(crate) floors: BTreeMap<String, f64>,
 }
 
 /// How a command ended; the later the worse, but what failed is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
     /// All is well.
     Passed,
@@ -61,7 +72,7 @@ pub(crate) enum Outcome {
 
 impl Floors {
     /// Those of a run: of its title, and of `TITLE judged` when it was.
-    pub(crate) fn of(&self, run: &Run) -> BTreeMap<String, f64> {
+    fn of(&self, run: &Run) -> BTreeMap<String, f64> {
         let title = run.head.title();
         let judged = run.head.judge.as_ref().map(|_| format!("{title} judged"));
         let sections = [Some(title), judged];
@@ -76,24 +87,61 @@ impl Floors {
     }
 }
 
-/// Reads `eval/floors.toml`.
-pub(crate) fn floors(file: &Path) -> anyhow::Result<Floors> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
-    toml::from_str(&text).with_context(|| format!("read {}", file.display()))
-}
+impl Standard {
+    /// Of this checkout; nothing was accepted while there is no baseline.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(crate) fn of_checkout() -> anyhow::Result<Self> {
+        let floors = std::fs::read_to_string(FLOORS).with_context(|| format!("read {FLOORS}"))?;
+        let baselines = match std::fs::read_to_string(BASELINE) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => "{}".to_owned(),
+            found => found.with_context(|| format!("read {BASELINE}"))?,
+        };
+        Self::parse(&floors, &baselines)
+    }
 
-/// Reads `eval/baseline.json`; nothing was accepted while there is none.
-pub(crate) fn baselines(file: &Path) -> anyhow::Result<Baselines> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => serde_json::from_str(&text).with_context(|| format!("read {}", file.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Baselines::default()),
-        Err(error) => Err(error).with_context(|| format!("read {}", file.display())),
+    /// That this program was built with.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn built_in() -> anyhow::Result<Self> {
+        Self::parse(
+            include_str!("../../../eval/floors.toml"),
+            include_str!("../../../eval/baseline.json"),
+        )
+    }
+
+    /// Of the two files' text.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn parse(floors: &str, baselines: &str) -> anyhow::Result<Self> {
+        Ok(Self {
+            floors: toml::from_str(floors).with_context(|| format!("read {FLOORS}"))?,
+            baselines: serde_json::from_str(baselines)
+                .with_context(|| format!("read {BASELINE}"))?,
+        })
+    }
+
+    /// Rules on a run.
+    pub(crate) fn rule(&self, run: &Run) -> Ruling {
+        rule(run, &self.floors, &self.baselines)
+    }
+
+    /// Makes this run its title's baseline, and writes the baselines of this checkout.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(crate) fn accept(self, run: &Run) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(&self.baselines.accept(run))? + "\n";
+        std::fs::write(BASELINE, text).with_context(|| format!("write {BASELINE}"))
     }
 }
 
 impl Baselines {
     /// The same with this run as its corpus's baseline.
-    pub(crate) fn accept(mut self, run: &Run) -> Self {
+    fn accept(mut self, run: &Run) -> Self {
         let baseline = Baseline {
             writer: run.head.writer.clone(),
             right: verdicts(run),
@@ -101,16 +149,9 @@ impl Baselines {
         self.0.insert(run.head.title(), baseline);
         self
     }
-
-    /// Writes the file.
-    pub(crate) fn write(&self, file: &Path) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(self)? + "\n";
-        std::fs::write(file, text).with_context(|| format!("write {}", file.display()))
-    }
 }
 
-/// Rules on a run.
-pub(crate) fn rule(run: &Run, floors: &Floors, baselines: &Baselines) -> Ruling {
+fn rule(run: &Run, floors: &Floors, baselines: &Baselines) -> Ruling {
     let mut text = String::new();
     let mut outcome = below(run, floors, &mut text).max(flips(run, baselines, &mut text));
     if let Some(reason) = metrics::faithfulness::void(run) {
@@ -122,7 +163,11 @@ pub(crate) fn rule(run: &Run, floors: &Floors, baselines: &Baselines) -> Ruling 
         Outcome::CouldNotMeasure => "could not measure",
         Outcome::Failed => "not passed",
     });
-    Ruling { outcome, text }
+    Ruling {
+        outcome,
+        text,
+        floors: floors.of(run),
+    }
 }
 
 fn below(run: &Run, floors: &Floors, text: &mut String) -> Outcome {
@@ -240,6 +285,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::publication::{Outcomes, Split};
     use crate::record::Head;
     use crate::verdict::tests::asked;
 
@@ -324,11 +370,15 @@ mod tests {
             head: Head::new("postgresql-17", "hash".into(), "local".into()),
             questions,
         };
-        let square = metrics::refusal::square(&run);
-        assert_eq!(
-            square,
-            "  answerable       0 answered    20 refused\n  unanswerable     0 answered    20 refused\n"
-        );
+        let refused = Split {
+            answered: 0,
+            refused: 20,
+        };
+        let square = Outcomes {
+            answerable: refused,
+            unanswerable: refused,
+        };
+        assert_eq!(metrics::refusal::outcomes(&run), square);
         let ours = floors(include_str!("../../../eval/floors.toml"));
         let ruling = rule(&run, &ours, &Baselines::default());
         assert_eq!(ruling.outcome, Outcome::Failed);

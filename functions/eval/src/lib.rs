@@ -1,7 +1,8 @@
 //! Measures answers against questions whose answers are known, by the very pipeline that visitors use.
 //!
-//! `ask` asks and records; everything after works on the record alone: `verdict` on one answer, `metrics` on all of them,
-//! `report` for people and `gate` for machines. Nothing here changes how a question is answered.
+//! `ask` asks and records, in slices; everything after works on the record alone: `verdict` on one answer, `metrics` on all of
+//! them, `report` for people, `publication` and `html` for readers and `gate` for machines. `store` keeps it all. Nothing here
+//! changes how a question is answered.
 
 #![recursion_limit = "256"]
 
@@ -10,36 +11,41 @@ mod calibration;
 mod command;
 mod dataset;
 mod gate;
+mod html;
 mod judge;
+mod lambda;
 mod metrics;
+mod plot;
+mod publication;
 mod record;
 mod report;
+mod slice;
+mod store;
 mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use adapters::dynamodb::Table;
-use anyhow::Context as _;
+use adapters::results::Results;
+use anyhow::{Context as _, bail};
 use app::ask::thresholds::Thresholds;
 use app::config::Config;
 use app::context::{Context, chat_model, ledger, prices};
 
 use self::command::{Command, USAGE};
-use self::gate::{Outcome, Ruling};
+use self::gate::{BASELINE, Outcome, Ruling, Standard};
 use self::judge::Bench;
 use self::record::Run;
+use self::slice::Slice;
+use self::store::Published;
 
-/// Where runs are stored; the last one of a corpus under its name.
-const RUNS: &str = ".local/eval";
-const FLOORS: &str = "eval/floors.toml";
-const BASELINE: &str = "eval/baseline.json";
 const THRESHOLDS: &str = "eval/thresholds.toml";
 
 /// Runs the command, or serves as a Lambda function where the runtime is.
 pub async fn start(arguments: impl Iterator<Item = String>) -> ExitCode {
     let ended = if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_some() {
-        serve().await.map(|()| Outcome::Passed)
+        lambda::serve().await.map(|()| Outcome::Passed)
     } else {
         match Command::parse(arguments) {
             Ok(command) => execute(command).await,
@@ -64,50 +70,66 @@ async fn execute(command: Command) -> anyhow::Result<Outcome> {
     match command {
         Command::Help => report::say(USAGE),
         Command::Measure(files) => {
-            let run = measure(files).await?;
-            let file = stored(&run.head.title());
-            run.write(&file)?;
-            report::say(&report::render(&run));
-            let ruling = rule(&run)?;
-            report::say(&ruling.text);
-            if let Some(stale) = stale_threshold(&run)? {
-                report::say(&stale);
-            }
-            return Ok(ruling.outcome);
+            let (results, mut run) = measure(files).await?;
+            return recorded(&results, &mut run).await;
         }
-        Command::Judge(file) => {
-            let (file, mut run) = last_run(file)?;
-            judge(&mut run).await?;
-            run.write(&file)?;
-            report::say(&report::render(&run));
-            let ruling = rule(&run)?;
-            report::say(&ruling.text);
-            return Ok(ruling.outcome);
+        Command::Judge => {
+            let (config, results, mut run) = last_run().await?;
+            judge(&config, &mut run).await?;
+            return recorded(&results, &mut run).await;
         }
-        Command::Accept(file) => {
-            let (file, run) = last_run(file)?;
-            let baseline = Path::new(BASELINE);
-            let accepted = gate::baselines(baseline)?.accept(&run);
-            accepted.write(baseline)?;
-            report::say(&format!("{BASELINE} holds {}", file.display()));
+        Command::Accept => {
+            let (_, _, run) = last_run().await?;
+            Standard::of_checkout()?.accept(&run)?;
+            let (title, at) = (run.head.title(), run.head.at());
+            report::say(&format!("{BASELINE} holds {title} of {at}"));
         }
-        Command::Calibrate(file) => return calibrate(file),
-        Command::Replay(file) => report::say(&report::render(&Run::read(&file)?)),
+        Command::Calibrate => return calibrate().await,
+        Command::Replay(file) => replay(&file)?,
     }
     Ok(Outcome::Passed)
 }
 
-fn rule(run: &Run) -> anyhow::Result<Ruling> {
-    Ok(gate::rule(
-        run,
-        &gate::floors(Path::new(FLOORS))?,
-        &gate::baselines(Path::new(BASELINE))?,
-    ))
+/// Rules on the run, records it and says it all.
+async fn recorded(results: &Results, run: &mut Run) -> anyhow::Result<Outcome> {
+    let ruling = record_run(results, &Standard::of_checkout()?, run).await?;
+    report::say(&report::render(run));
+    if let Some(stale) = stale_threshold(run)? {
+        report::say(&stale);
+    }
+    Ok(ruling.outcome)
+}
+
+/// Rules on the run and publishes it.
+async fn record_run(
+    results: &Results,
+    standard: &Standard,
+    run: &mut Run,
+) -> anyhow::Result<Ruling> {
+    let ruling = standard.rule(run);
+    run.head.ruling = Some(ruling.clone());
+    store::remember(results, run).await?;
+    store::publish(results, run).await?;
+    Ok(ruling)
+}
+
+/// Reports on a stored run, and writes the report beside it.
+fn replay(file: &Path) -> anyhow::Result<()> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file).with_context(|| format!("read {shown}"))?;
+    let run = Run::parse(&text).with_context(|| format!("read {shown}"))?;
+    let html = file.with_extension("html");
+    if html == file {
+        bail!("{shown} is a report, and a stored run is wanted: its .jsonl");
+    }
+    std::fs::write(&html, Published::of(&run)?.html)
+        .with_context(|| format!("write {}", html.display()))?;
+    report::say(&report::render(&run));
+    Ok(())
 }
 
 /// Has the run's answers judged by the model that is configured for it.
-async fn judge(run: &mut Run) -> anyhow::Result<()> {
-    let config = Config::from_env()?;
+async fn judge(config: &Config, run: &mut Run) -> anyhow::Result<()> {
     app::telemetry::init(config.log_level);
     let judge = config.judge.as_ref().context(
         "no model judges: set JUDGE_MODEL, and JUDGE_BASE_URL or OPENAI_API_KEY for where it is",
@@ -121,17 +143,20 @@ async fn judge(run: &mut Run) -> anyhow::Result<()> {
     let bench = Bench {
         model: chat_model(&judge.remote)?,
         ledger: ledger(limits, table),
-        prices: prices(&config)?,
+        prices: prices(config)?,
     };
     judge::judge(&bench, run, remark).await
 }
 
 /// Fails when no threshold parts the run's questions.
-fn calibrate(file: Option<PathBuf>) -> anyhow::Result<Outcome> {
-    let (_, run) = last_run(file)?;
-    let (threshold, text) = calibration::of(&run);
-    report::say(&text);
-    let Some(threshold) = threshold else {
+async fn calibrate() -> anyhow::Result<Outcome> {
+    let (_, results, run) = last_run().await?;
+    let found = calibration::of(&run)?;
+    report::say(&found.text);
+    let histogram = format!("{}/plots/calibration.svg", run.head.slug());
+    results.put(&histogram, found.histogram).await?;
+    report::say(&format!("drawn as {histogram} of the results"));
+    let Some(threshold) = found.threshold else {
         return Ok(Outcome::Failed);
     };
     let before = std::fs::read_to_string(THRESHOLDS).context("read the thresholds")?;
@@ -154,52 +179,29 @@ fn stale_threshold(run: &Run) -> anyhow::Result<Option<String>> {
         .map(|_| "the threshold was calibrated on another state of the corpus: eval calibrate, and build again".to_owned()))
 }
 
-/// The run of `file`, by itself the last one on the configured corpus with the passages' own sentences.
-fn last_run(file: Option<PathBuf>) -> anyhow::Result<(PathBuf, Run)> {
-    let file = match file {
-        Some(file) => file,
-        None => stored(&Config::from_env()?.corpus),
-    };
-    let run = Run::read(&file)?;
-    Ok((file, run))
-}
-
-/// Where the last run of this title is stored.
-fn stored(title: &str) -> PathBuf {
-    let in_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    let name: String = title
-        .chars()
-        .map(|c| if in_a_name(c) { c } else { '-' })
-        .collect();
-    Path::new(RUNS).join(format!("{name}.jsonl"))
+/// The last run of the configured corpus and of the model that is configured to write.
+async fn last_run() -> anyhow::Result<(Config, Results, Run)> {
+    let config = Config::from_env()?;
+    let place = &config.results;
+    let results = Results::open(&place.location, place.endpoint.as_deref())?;
+    let title = record::title(&config.corpus, ask::generator(&config));
+    let run = store::last(&results, &record::slug(&title)).await?;
+    Ok((config, results, run))
 }
 
 /// Measures on `files`, by default every dataset of the configured corpus.
-async fn measure(files: Vec<PathBuf>) -> anyhow::Result<Run> {
+async fn measure(files: Vec<PathBuf>) -> anyhow::Result<(Results, Run)> {
     let config = Config::from_env()?;
     app::telemetry::init(config.log_level);
-    let files = if files.is_empty() {
+    let rows = if files.is_empty() {
         dataset::of_corpus(&config.corpus)?
     } else {
-        files
+        dataset::read(&files)?
     };
-    let mut rows = Vec::new();
-    for file in &files {
-        rows.extend(dataset::read(file).with_context(|| format!("read {}", file.display()))?);
-    }
     dataset::check(&rows)?;
-    ask::run(&Context::new(config).await?, rows).await
-}
-
-async fn serve() -> anyhow::Result<()> {
-    lambda_runtime::run(lambda_runtime::service_fn(
-        |_: lambda_runtime::LambdaEvent<serde_json::Value>| async {
-            measure(Vec::new())
-                .await
-                .map(|run| serde_json::json!({ "report": report::render(&run) }))
-                .map_err(|error| lambda_runtime::Error::from(format!("{error:#}")))
-        },
-    ))
-    .await
-    .map_err(|error| anyhow::anyhow!("{error}"))
+    let context = Context::new(config).await?;
+    match ask::run(&context, rows, None).await? {
+        Slice::Whole(run) => Ok((context.results()?, run)),
+        Slice::Part { done, of } => bail!("asked {done} of {of} questions"),
+    }
 }

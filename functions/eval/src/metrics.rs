@@ -9,7 +9,7 @@ mod gate;
 mod injection;
 mod latency;
 pub(crate) mod refusal;
-mod retrieval;
+pub(crate) mod retrieval;
 
 use std::fmt;
 
@@ -128,12 +128,14 @@ pub(crate) fn of(run: &Run) -> Vec<Metric> {
     metrics
 }
 
-fn share(part: usize, whole: usize) -> f64 {
+/// A part of a whole; of nothing 0.
+pub(crate) fn share(part: usize, whole: usize) -> f64 {
     count(part) / count(whole.max(1))
 }
 
+/// A count as a number to reckon with.
 #[expect(clippy::cast_precision_loss, reason = "counts of questions")]
-fn count(n: usize) -> f64 {
+pub(crate) fn count(n: usize) -> f64 {
     n as f64
 }
 

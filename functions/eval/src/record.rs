@@ -4,18 +4,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use crate::dataset::Row;
+use crate::gate::Ruling;
 use crate::judge::Ballot;
 
 /// Number of the form. A reader refuses another one.
-const FORM: u32 = 3;
+const FORM: u32 = 4;
 
 /// A run.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +48,21 @@ pub(crate) struct Head {
     pub(crate) judge: Option<Judge>,
     /// Rows that were left out, and why.
     pub(crate) left_out: BTreeMap<String, String>,
+    /// What it was held against and what came of that; none before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ruling: Option<Ruling>,
+    /// What each metric was in the runs before, the oldest first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) history: BTreeMap<String, Vec<Point>>,
+}
+
+/// A metric's value in an earlier run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Point {
+    /// When that run was asked: RFC 3339, in UTC.
+    pub(crate) at: String,
+    /// The value.
+    pub(crate) value: f64,
 }
 
 impl Head {
@@ -62,16 +78,54 @@ impl Head {
             asked_at: 0,
             judge: None,
             left_out: BTreeMap::new(),
+            ruling: None,
+            history: BTreeMap::new(),
         }
+    }
+
+    /// When it was asked: RFC 3339, in UTC.
+    pub(crate) fn at(&self) -> String {
+        let at = i64::try_from(self.asked_at)
+            .ok()
+            .and_then(|at| OffsetDateTime::from_unix_timestamp(at).ok());
+        at.and_then(|at| at.format(&Rfc3339).ok())
+            .unwrap_or_default()
+    }
+
+    /// What results are kept under: the title in `[a-z0-9.-]+`, as an address may hold it.
+    pub(crate) fn slug(&self) -> String {
+        slug(&self.title())
     }
 
     /// What floors and baselines know the run by: the corpus, and the model that wrote, if one did.
     pub(crate) fn title(&self) -> String {
-        match self.generator.as_str() {
-            "" => self.corpus.clone(),
-            model => format!("{} by {model}", self.corpus),
-        }
+        title(&self.corpus, &self.generator)
     }
+}
+
+/// The title of runs on a corpus that this model writes, or with an empty name none.
+pub(crate) fn title(corpus: &str, generator: &str) -> String {
+    match generator {
+        "" => corpus.to_owned(),
+        model => format!("{corpus} by {model}"),
+    }
+}
+
+/// What results of this title are kept under.
+pub(crate) fn slug(title: &str) -> String {
+    title
+        .to_ascii_lowercase()
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '.' {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect::<String>()
+        .trim_start_matches(['.', '-'])
+        .to_owned()
 }
 
 /// A model that judged whether the passages support what was shown.
@@ -142,38 +196,31 @@ impl Asked {
 }
 
 impl Run {
-    /// Writes the run into `file`.
-    pub(crate) fn write(&self, file: &Path) -> anyhow::Result<()> {
+    /// The run as it is stored.
+    pub(crate) fn text(&self) -> anyhow::Result<String> {
         let mut text = serde_json::to_string(&self.head)?;
         for asked in &self.questions {
             // Writing to a string cannot fail.
             let _ = write!(text, "\n{}", serde_json::to_string(asked)?);
         }
         text.push('\n');
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
-        }
-        fs::write(file, text).with_context(|| format!("write {}", file.display()))
+        Ok(text)
     }
 
-    /// Reads a run that [`write`](Self::write) wrote.
-    pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
-        let shown = file.display();
-        let text = fs::read_to_string(file).with_context(|| format!("read {shown}"))?;
+    /// Reads what [`text`](Self::text) gave.
+    ///
+    /// # Errors
+    /// It is none, or one of another form.
+    pub(crate) fn parse(text: &str) -> anyhow::Result<Self> {
         let mut lines = text.lines();
         let head: Head = serde_json::from_str(lines.next().unwrap_or_default())
-            .with_context(|| format!("{shown} is no stored run: line 1"))?;
+            .context("this is no stored run: line 1")?;
         if head.form != FORM {
-            bail!(
-                "{shown} is of form {}, and this build reads {FORM}",
-                head.form
-            );
+            bail!("it is of form {}, and this build reads {FORM}", head.form);
         }
         let questions = lines
             .enumerate()
-            .map(|(n, line)| {
-                serde_json::from_str(line).with_context(|| format!("{shown}: line {}", n + 2))
-            })
+            .map(|(n, line)| serde_json::from_str(line).with_context(|| format!("line {}", n + 2)))
             .collect::<anyhow::Result<_>>()?;
         Ok(Self { head, questions })
     }

@@ -36,13 +36,27 @@ pub(crate) fn render(run: &Run) -> String {
         }
         let _ = writeln!(out, "  {name:<32} {metric}");
     }
-    let _ = write!(out, "outcomes\n{}", metrics::refusal::square(run));
+    let outcomes = metrics::refusal::outcomes(run);
+    let _ = writeln!(out, "outcomes");
+    for (kind, split) in [
+        ("answerable", outcomes.answerable),
+        ("unanswerable", outcomes.unanswerable),
+    ] {
+        let (answered, refused) = (split.answered, split.refused);
+        let _ = writeln!(
+            out,
+            "  {kind:<14}{answered:>4} answered  {refused:>4} refused"
+        );
+    }
     let _ = writeln!(out, "to read");
     for asked in &run.questions {
         to_read(&mut out, asked);
     }
     for (id, reason) in &head.left_out {
         let _ = writeln!(out, "  left out  {id}: {reason}");
+    }
+    if let Some(ruling) = &head.ruling {
+        out.push_str(&ruling.text);
     }
     out.truncate(out.trim_end().len());
     out
@@ -54,13 +68,7 @@ fn to_read(out: &mut String, asked: &Asked) {
     if verdict.is_right(&asked.row.kind) {
         return;
     }
-    let what = match asked.row.kind.as_str() {
-        "answerable" if !verdict.answered => "refused",
-        "answerable" if asked.gold_at[3].is_empty() => "not found",
-        "answerable" => "not quoted",
-        "unanswerable" => "answered",
-        _ => "obeyed",
-    };
+    let what = verdict.told(asked);
     let signals = asked.signals;
     let name = if signals.unknown_name {
         ", unknown name"
@@ -79,14 +87,16 @@ fn to_read(out: &mut String, asked: &Asked) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::record::Head;
+    use crate::gate::{Outcome, Ruling};
+    use crate::record::{Head, Point};
+    use crate::store::Published;
     use crate::verdict::tests::asked;
 
-    fn run() -> Run {
+    pub(crate) fn run() -> Run {
         let answerable = |id: &str, sentences: &[&str]| {
             asked(
                 json!({"id": id, "type": "answerable", "style": "nl", "question": "?", "gold": [{"quote": "trains run on time"}]}),
@@ -125,15 +135,33 @@ mod tests {
 
     #[test]
     fn a_stored_run_gives_the_same_report_byte_for_byte() {
-        let run = run();
-        let file = std::env::temp_dir().join(format!("sourced-run-{}.jsonl", std::process::id()));
-        run.write(&file).expect("a file");
-        let read = Run::read(&file).expect("a run");
+        let mut run = run();
+        run.head.asked_at = 1_765_432_100;
+        run.head.history.insert(
+            "answer.answered".into(),
+            vec![Point {
+                at: "2025-12-01T00:00:00Z".into(),
+                value: 0.666_667,
+            }],
+        );
+        run.head.ruling = Some(Ruling {
+            outcome: Outcome::Failed,
+            text: "below its floor: answer.answered\nnot passed".into(),
+            floors: [("answer.answered".to_owned(), 0.9)].into(),
+        });
+        let read = Run::parse(&run.text().expect("text")).expect("a run");
         assert_eq!(read, run);
         assert_eq!(render(&read), render(&run));
-        std::fs::write(&file, "{\"form\":1}\n").expect("a file");
-        let error = format!("{:#}", Run::read(&file).expect_err("no run"));
-        assert!(error.contains("is no stored run"), "{error}");
-        std::fs::remove_file(file).expect("the file");
+        let html = |run: &Run| Published::of(run).expect("a report").html;
+        assert_eq!(html(&read), html(&run));
+        for told in [
+            "2025-12-11T05:48:20Z",
+            "below its floor: answer.answered",
+            "0.667",
+        ] {
+            assert!(html(&run).contains(told), "{told}");
+        }
+        let error = format!("{:#}", Run::parse("{\"form\":1}\n").expect_err("no run"));
+        assert!(error.contains("this is no stored run"), "{error}");
     }
 }

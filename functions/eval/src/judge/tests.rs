@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use testing::provider::{Reply, ScriptedProvider, openai};
 
 use super::*;
-use crate::gate::{self, Baselines, Floors, Outcome};
+use crate::gate::{Outcome, Standard};
 use crate::metrics;
 use crate::verdict::tests::asked;
 
@@ -104,7 +104,7 @@ fn told(run: &Run) -> BTreeMap<String, String> {
 }
 
 fn ruling(run: &Run) -> (Outcome, String) {
-    let ruling = gate::rule(run, &Floors::default(), &Baselines::default());
+    let ruling = Standard::parse("", "{}").expect("a standard").rule(run);
     (ruling.outcome, ruling.text)
 }
 

@@ -113,20 +113,16 @@ fn tally(run: &Run) -> Option<Tally> {
             continue;
         }
         let votes = votes(asked);
-        let is_supported =
-            |votes: &&Vec<bool>| votes.iter().filter(|&&vote| vote).count() >= MAJORITY;
-        let supported = votes.iter().filter(is_supported).count();
+        let judged: Vec<Option<bool>> = votes.iter().map(|votes| majority(votes)).collect();
+        let of = |verdict| judged.iter().filter(|&&found| found == verdict).count();
+        let supported = of(Some(true));
         tally.statements += votes.len();
         tally.supported += supported;
         tally.flipped += votes
             .iter()
             .filter(|votes| votes.contains(&true) && votes.contains(&false))
             .count();
-        let is_open = |votes: &&Vec<bool>| {
-            let yes = votes.iter().filter(|&&vote| vote).count();
-            yes < MAJORITY && votes.len() - yes < MAJORITY
-        };
-        tally.without_verdict += votes.iter().filter(is_open).count();
+        tally.without_verdict += of(None);
         tally.shares.push(share(supported, votes.len()));
     }
     Some(tally)
@@ -149,4 +145,16 @@ pub(crate) fn votes(asked: &Asked) -> Vec<Vec<bool>> {
         }
     }
     votes
+}
+
+/// What most ballots said of a sentence; nothing without a majority of all three.
+pub(crate) fn majority(votes: &[bool]) -> Option<bool> {
+    let yes = votes.iter().filter(|&&vote| vote).count();
+    if yes >= MAJORITY {
+        Some(true)
+    } else if votes.len() - yes >= MAJORITY {
+        Some(false)
+    } else {
+        None
+    }
 }

@@ -5,25 +5,25 @@
 use std::collections::BTreeMap;
 
 use super::Metric;
+use crate::publication::{Outcomes, Split};
 use crate::record::{Asked, Run};
 use crate::verdict::Verdict;
 
 /// Answerable × answered, in questions. A service that refuses everything has its whole first row on the right.
-pub(crate) fn square(run: &Run) -> String {
-    let count = |kind: &str, answered: bool| {
+pub(crate) fn outcomes(run: &Run) -> Outcomes {
+    let split = |kind: &str| {
         let asked = run.questions.iter().filter(|asked| asked.row.kind == kind);
-        asked
-            .filter(|asked| Verdict::on(asked).answered == answered)
-            .count()
+        let (answered, refused): (Vec<_>, Vec<_>) =
+            asked.partition(|asked| Verdict::on(asked).answered);
+        Split {
+            answered: answered.len(),
+            refused: refused.len(),
+        }
     };
-    let row = |kind: &str| {
-        format!(
-            "  {kind:<14}{:>4} answered  {:>4} refused\n",
-            count(kind, true),
-            count(kind, false)
-        )
-    };
-    row("answerable") + &row("unanswerable")
+    Outcomes {
+        answerable: split("answerable"),
+        unanswerable: split("unanswerable"),
+    }
 }
 
 pub(super) fn measure(run: &Run) -> Vec<Metric> {

@@ -5,29 +5,19 @@
 use super::{Metric, count};
 use crate::record::{Asked, Run};
 
-const ARMS: [&str; 4] = ["vector", "keyword", "fused", "reranked"];
-const RECALL_AT: [usize; 4] = [1, 6, 20, 40];
+/// Orders of the passages, as [`Asked::gold_at`] has them.
+pub(crate) const ARMS: [&str; 4] = ["vector", "keyword", "fused", "reranked"];
+/// Each k of recall@k, the last the greatest.
+pub(crate) const RECALL_AT: [usize; 4] = [1, 6, 20, 40];
 const NDCG_AT: usize = 10;
 
 pub(super) fn measure(run: &Run) -> Vec<Metric> {
-    let asked: Vec<&Asked> = run
-        .questions
-        .iter()
-        .filter(|asked| asked.row.kind == "answerable")
-        .collect();
+    let asked = answerable(run);
     let mut metrics = Vec::new();
     for (arm, name) in ARMS.iter().enumerate() {
         let named = |what: &str| format!("retrieval.{name}.{what}");
         for k in RECALL_AT {
-            let hits = asked
-                .iter()
-                .filter(|asked| asked.gold_at[arm].first().is_some_and(|&place| place <= k))
-                .count();
-            metrics.push(Metric::rate(
-                named(&format!("recall@{k}")),
-                hits,
-                asked.len(),
-            ));
+            metrics.push(recall(run, arm, k));
         }
         let first = |asked: &&Asked| {
             asked.gold_at[arm]
@@ -39,6 +29,25 @@ pub(super) fn measure(run: &Run) -> Vec<Metric> {
         metrics.push(Metric::mean(named("ndcg@10"), asked.iter().map(ndcg)));
     }
     metrics
+}
+
+/// The share of answerable questions of which a relevant passage is among the first `k` of that arm.
+pub(crate) fn recall(run: &Run, arm: usize, k: usize) -> Metric {
+    let asked = answerable(run);
+    let is_found = |asked: &&&Asked| asked.gold_at[arm].first().is_some_and(|&place| place <= k);
+    let hits = asked.iter().filter(is_found).count();
+    Metric::rate(
+        format!("retrieval.{}.recall@{k}", ARMS[arm]),
+        hits,
+        asked.len(),
+    )
+}
+
+fn answerable(run: &Run) -> Vec<&Asked> {
+    run.questions
+        .iter()
+        .filter(|asked| asked.row.kind == "answerable")
+        .collect()
 }
 
 fn ndcg(places: &[usize], relevant: usize) -> f64 {
