@@ -1,7 +1,6 @@
 //! Asks every question of the very pipeline that visitors use, and records what came.
 
-use adapters::dynamodb::corpus::Corpus;
-use adapters::dynamodb::prepared::get_suggestions;
+use adapters::dynamodb::prepared::{Suggestions, get_suggestions};
 use adapters::postgres::retrieve::{Chunk, all_chunks, served};
 use anyhow::{Context as _, bail};
 use app::ask::event::Event;
@@ -36,7 +35,8 @@ pub(crate) async fn run(
     until: Option<Instant>,
 ) -> anyhow::Result<Slice> {
     let corpus = ctx.corpus().await.context("read the corpus item")?;
-    unseen(ctx, &corpus, &rows).await?;
+    let suggested = get_suggestions(&ctx.table, &ctx.edition(&corpus)).await?;
+    unseen(&suggested.unwrap_or_default(), &rows)?;
     let passages = Passages::read(ctx).await?;
     let writer = ctx.edition(&corpus).writer;
     let mut head = Head::new(&corpus.name, passages.hash.clone(), writer);
@@ -66,9 +66,7 @@ pub(crate) fn generator(config: &Config) -> &str {
 }
 
 /// Refuses questions that the service was shown: in the prompt, or as suggestions.
-async fn unseen(ctx: &Context, corpus: &Corpus, rows: &[Row]) -> anyhow::Result<()> {
-    let suggested = get_suggestions(&ctx.table, &ctx.edition(corpus)).await?;
-    let suggested = suggested.unwrap_or_default();
+fn unseen(suggested: &Suggestions, rows: &[Row]) -> anyhow::Result<()> {
     let is_shown = |row: &&Row| {
         let key = QuestionKey::of(&row.question);
         let id = key.id();
@@ -238,4 +236,79 @@ fn on_the_wire(events: &[Event]) -> anyhow::Result<Vec<(String, Value)>> {
             Ok((event.name().to_owned(), data))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use adapters::dynamodb::prepared::Suggestion;
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(value: Value) -> Row {
+        serde_json::from_value(value).expect("a row")
+    }
+
+    #[test]
+    fn c294_a_question_that_was_suggested_or_stands_in_the_prompt_measures_nothing() {
+        let asks =
+            |question: &str| row(json!({"id": "q1", "type": "answerable", "question": question}));
+        let id = |question: &str| QuestionKey::of(question).id();
+        let suggested = Suggestions {
+            prepared: vec![Suggestion {
+                id: id("How do trains run?"),
+                question: "How do trains run?".into(),
+            }],
+            unfit: vec![id("Do planes fly?")],
+        };
+        assert!(unseen(&suggested, &[asks("When do trains run?")]).is_ok());
+        for shown in [
+            "  how do TRAINS run?",
+            "Do planes fly?",
+            "The default is 1 GB",
+        ] {
+            let error = unseen(&suggested, &[asks("Where?"), asks(shown)]).expect_err(shown);
+            assert!(format!("{error}").contains("question of q1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn c295_a_gold_quote_or_anchor_that_moved_is_stale_and_named() {
+        let passages = Passages {
+            chunks: vec![Chunk {
+                id: 1,
+                document: "trains.html".into(),
+                text: fold("Trains run every 20 minutes."),
+                anchors: vec!["TIMES".into()],
+            }],
+            hash: String::new(),
+        };
+        let lack = |page: &str, anchor: &str, quote: &str| {
+            let gold = json!({"page": page, "anchor": anchor, "quote": quote});
+            let asked = json!({"id": "q", "type": "answerable", "question": "?", "gold": [gold]});
+            passages.lack(&row(asked))
+        };
+        assert_eq!(lack("trains.html", "TIMES", "every  20 minutes"), None);
+        assert_eq!(lack("trains.html", "id-1.2.3", "Trains run"), None);
+        for (page, anchor, quote, says) in [
+            ("planes.html", "", "Trains run", "no page planes.html"),
+            (
+                "trains.html",
+                "TIMES",
+                "every 30 minutes",
+                "no passage of trains.html",
+            ),
+            ("trains.html", "PRICES", "Trains run", "no anchor PRICES"),
+        ] {
+            let stale = lack(page, anchor, quote).expect("stale");
+            assert!(
+                stale.starts_with("stale: ") && stale.contains(says),
+                "{stale}"
+            );
+        }
+        let hidden =
+            json!({"id": "q", "type": "unanswerable", "question": "?", "without": ["planes.html"]});
+        let stale = passages.lack(&row(hidden)).expect("stale");
+        assert!(stale.contains("no page planes.html to hide"), "{stale}");
+    }
 }

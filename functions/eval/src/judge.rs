@@ -83,7 +83,7 @@ pub(crate) async fn judge(
     run: &mut Run,
     remark: Option<String>,
 ) -> anyhow::Result<()> {
-    let answers: Vec<(usize, Vec<(Vec<Slot>, String)>)> = run
+    let answers: Vec<(usize, Vec<Asking>)> = run
         .questions
         .iter()
         .enumerate()
@@ -136,6 +136,9 @@ pub(crate) async fn judge(
     });
     Ok(())
 }
+
+/// What a ballot's numbers stand for, and the task as it is written to the judge.
+type Asking = (Vec<Slot>, String);
 
 /// One ballot, with one more call for a reply that cannot be read.
 async fn cast(bench: &Bench, slots: Vec<Slot>, task: String) -> anyhow::Result<Ballot> {

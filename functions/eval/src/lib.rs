@@ -201,7 +201,7 @@ async fn measure(files: Vec<PathBuf>) -> anyhow::Result<(Results, Run)> {
     dataset::check(&rows)?;
     let context = Context::new(config).await?;
     match ask::run(&context, rows, None).await? {
-        Slice::Whole(run) => Ok((context.results()?, run)),
+        Slice::Whole(run) => Ok((context.results()?, *run)),
         Slice::Part { done, of } => bail!("asked {done} of {of} questions"),
     }
 }

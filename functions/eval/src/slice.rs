@@ -35,7 +35,7 @@ pub(crate) enum One {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Slice {
     /// All rows are asked.
-    Whole(Run),
+    Whole(Box<Run>),
     /// So many of so many are; the next slice goes on.
     Part { done: usize, of: usize },
 }
@@ -159,7 +159,7 @@ pub(crate) async fn ask(
             reasons.join("\n")
         );
     }
-    Ok(Slice::Whole(run))
+    Ok(Slice::Whole(Box::new(run)))
 }
 
 #[cfg(test)]
