@@ -1,15 +1,11 @@
-"""A model that lies: a server with OpenAI's `/chat/completions` that answers every question with sentences of the
-passages, and among them one of each kind of lie that a verifier must see.
+"""A model that lies: it answers every question with sentences of the passages, and among them one of each kind of lie
+that a verifier must see. `scripted` serves it.
 
 Every true sentence stands in its passage word for word, so that whatever is shown and does not is a lie that got
 through.
 """
 
-import json
 import re
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MODEL = "liar"
 
@@ -87,38 +83,3 @@ def marked_code(said, _):
     """A listing that names what no passage names, with its citation inside."""
     label, found = next(((label, found) for label, found in said.items() if found), ("P1", ["It is so."]))
     return f'```sql\nSELECT pg_forget_everything(1); -- [{label}: "{quote(found[0])}"]\n```'
-
-
-@contextmanager
-def serving():
-    """Serves on a free port and yields the base URL."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Liar)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-class Liar(BaseHTTPRequestHandler):
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        text = answer(asked["messages"][-1]["content"])
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.end_headers()
-        # A word at a time, as models write.
-        for piece in re.findall(r"\S+\s*", text):
-            self.event({"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]})
-        self.event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-        self.event({"choices": [], "usage": {"prompt_tokens": len(text), "completion_tokens": len(text)}})
-        self.wfile.write(b"data: [DONE]\n\n")
-
-    def event(self, data):
-        self.wfile.write(f"data: {json.dumps(data)}\n\n".encode())
-
-    def log_message(self, *_):
-        """Says nothing: what it was asked is of no interest."""

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.request import urlopen
 
-from setup import build
+from setup import build, scripted
 from setup.checkout import ROOT
 
 NEXT = "/2018-06-01/runtime/invocation/next"
@@ -23,12 +23,39 @@ FUNCTION_S = 900
 MARGIN_S = 120
 
 
-def evaluate(*arguments):
+def evaluate(*arguments, **settings):
     """Runs the program; its exit code, and what it said."""
-    env = os.environ | {"LOG_LEVEL": "warn"}
+    env = os.environ | {"LOG_LEVEL": "warn"} | settings
     command = [build.program("eval"), *arguments]
     done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout + done.stderr
+
+
+def judge(supports):
+    """A judge that finds supported what `supports` does, given a statement's text and the passages it cites."""
+
+    def reply(message):
+        task = json.loads(message)
+        passages = {passage["passage"]: passage["text"] for passage in task["passages"]}
+        verdicts = [
+            {
+                "statement": statement["statement"],
+                "verdict": "supported"
+                if supports(statement["text"], [passages[label] for label in statement["cites"]])
+                else "unsupported",
+            }
+            for statement in task["statements"]
+        ]
+        return json.dumps({"verdicts": verdicts})
+
+    return reply
+
+
+def stands_there(text, passages):
+    """Whether the words of a statement stand in a passage in this order."""
+    # The cells of a table's row are shown with a line between them.
+    words = text.replace(" | ", " ").split()
+    return any(" ".join(words) in " ".join(passage.split()) for passage in passages)
 
 
 class Runtime(BaseHTTPRequestHandler):
@@ -148,6 +175,25 @@ class Evaluation(unittest.TestCase):
         self.assertIn(f"{answered['hits']} of {answered['n']}", page)
         for plot in shown["plots"]:
             self.assertIn(f"plots/{plot['name']}.svg", page)
+
+    def test_a_judge_that_knows_planted_sentences_is_believed_and_another_one_is_void(self):
+        judges = (
+            (judge(stands_there), 0, "passed"),
+            (judge(lambda *_: True), 2, "could_not_measure"),
+            (lambda _: "They all look fine to me.", 2, "could_not_measure"),
+        )
+        for reply, expected, outcome in judges:
+            with self.subTest(outcome), scripted.serving(reply) as url:
+                code, said = evaluate("judge", JUDGE_MODEL="scripted", JUDGE_BASE_URL=url)
+                told = [line for line in said.splitlines() if "judge" in line or line.startswith("  ballots_failed")]
+                print("", *told, sep="\n  ")
+                self.assertEqual(code, expected, said)
+                shown = self.run_shown()
+                self.assertEqual((shown["outcome"], shown["judge"]), (outcome, "scripted"))
+                supported = [metric for metric in shown["metrics"] if metric["name"] == "faithfulness.supported"]
+                self.assertEqual(len(supported), 1 if code == 0 else 0)
+        code, said = evaluate("judge")
+        self.assertEqual((code, "set JUDGE_MODEL" in said), (2, True), said)
 
     def test_a_function_asks_in_slices_and_records_the_same_questions(self):
         before = self.run_shown()

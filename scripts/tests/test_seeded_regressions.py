@@ -10,7 +10,7 @@ import subprocess
 import unittest
 from contextlib import contextmanager
 
-from setup import build, liar, processes
+from setup import build, liar, processes, scripted
 from setup.checkout import LOCAL, ROOT, TARGET
 
 COPY = LOCAL / "seeded"
@@ -109,7 +109,7 @@ def seeded(file, line, fault):
 @contextmanager
 def lying():
     """Settings for answers by a model that lies."""
-    with liar.serving() as url:
+    with scripted.serving(liar.answer) as url:
         yield {"GENERATOR": "openai", "OPENAI_BASE_URL": url, "CHAT_MODEL": liar.MODEL}
 
 
