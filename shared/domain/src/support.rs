@@ -5,7 +5,7 @@
 //! equivalents it knows (`1 gigabyte` is `1 GB`, "disabled" is "off") and is silent where two texts merely differ in words.
 //!
 //! - **Numbers** stand in a cited passage with their unit, or with it nearby; versions as written, also in the heading. A number
-//!   from elsewhere in the passage does not take the place of the quote's.
+//!   from elsewhere in the passage does not take the place of the quote's, or of one beside the quote in its sentence.
 //! - **Names** ([`crate::names`], and what stands in backticks or alone in quotation marks) stand in a cited passage or heading.
 //! - **Polarity** does not contradict the quote, read in the sentence it was cut out of.
 
@@ -109,6 +109,14 @@ impl Source {
         }
     }
 
+    /// The quote, in the sentences it was cut out of.
+    fn around_quote(&self) -> &str {
+        match self.passage.find(&self.quote) {
+            Some(quoted) => &self.passage.lower[self.passage.sentences_around(quoted)],
+            None => &self.quote.lower,
+        }
+    }
+
     fn texts(&self) -> [&Plain; 3] {
         [&self.passage, &self.heading, &self.quote]
     }
@@ -131,6 +139,11 @@ fn has_unheld_number(plain: &Plain, sources: &[Source]) -> bool {
         .iter()
         .flat_map(|source| quantity::stated(&source.quote.lower))
         .collect();
+    // A quote may end before the number that the sentence changed.
+    let around_quotes: Vec<Quantity> = sources
+        .iter()
+        .flat_map(|source| quantity::stated(source.around_quote()))
+        .collect();
     stated.iter().any(|claim| {
         let mut is_held = false;
         for (source, [passage, heading, quote]) in sources.iter().zip(&held) {
@@ -139,7 +152,9 @@ fn has_unheld_number(plain: &Plain, sources: &[Source]) -> bool {
                 || (claim.unit == Unit::Version
                     && quantity::is_held(claim, heading, &source.heading.lower));
         }
-        !is_held || quantity::is_substituted(claim, &stated, &in_quotes)
+        !is_held
+            || quantity::is_substituted(claim, &stated, &in_quotes)
+            || quantity::is_substituted(claim, &stated, &around_quotes)
     })
 }
 
@@ -411,6 +426,27 @@ mod tests {
                 ("The table \"mYtable\" is folded.", NAME),
                 ("MAX_WAL_SIZE is a limit.", None),
                 ("min_wal_size is a limit.", NAME),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_quote_that_ends_before_the_number_vouches_for_no_other() {
+        let passage = "Bounds are evaluated at entry. If the BY clause isn't specified the iteration step is 1. \
+                       Loops of 2 steps count 10, 8, 6, 4.";
+        check(
+            passage,
+            "If the BY clause isn't specified",
+            &[
+                (
+                    "If the BY clause isn't specified the iteration step is 1.",
+                    None,
+                ),
+                (
+                    "If the BY clause isn't specified the iteration step is 8.",
+                    NUMBER,
+                ),
+                ("Without BY the step is 1; others count 10, 8, 6.", None),
             ],
         );
     }
