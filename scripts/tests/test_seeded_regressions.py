@@ -1,7 +1,7 @@
 """Faults put into the service on purpose, each of which the evaluation must see: or a floor guards nothing.
 
-What can be set is set. The rest is a line changed in a copy of the checkout, which is built beside the original with
-what that one has compiled.
+What can be set is set. The rest is a line changed in a copy of the checkout, which is built by itself from what the
+original has compiled.
 """
 
 import os
@@ -14,6 +14,8 @@ from setup import build, liar, processes, scripted
 from setup.checkout import LOCAL, ROOT, TARGET
 
 COPY = LOCAL / "seeded"
+# Its own: cargo takes one checkout's crates for another's, and would leave a seeded fault in the checkout's programs.
+BUILT = COPY / "target"
 
 KEYWORD_ARM_OFF = (
     "shared/adapters/src/postgres/retrieve.rs",
@@ -37,9 +39,8 @@ class SeededRegressions(unittest.TestCase):
     def setUpClass(cls):
         if "DATABASE_URL" not in os.environ:
             raise AssertionError("DATABASE_URL is not set: scripts/test starts what this needs")
-        # Built in one place, both programs have one name: the checkout's own must be what is found there afterwards.
-        cls.addClassCleanup(build.binaries)
         copy_checkout()
+        copy_compiled()
 
     def test_the_reranker_is_off(self):
         self.assert_seen(evaluated(RERANKER="none"), "retrieval.reranked.mrr")
@@ -92,6 +93,18 @@ def copy_checkout():
         stale.unlink()
 
 
+def copy_compiled():
+    """Gives the copy what the original has compiled, programs aside, unless it has been built before."""
+    if BUILT.exists():
+        return
+    for part in ("build", ".fingerprint"):
+        shutil.copytree(TARGET / "debug" / part, BUILT / "debug" / part, symlinks=True)
+    (BUILT / "debug" / "deps").mkdir()
+    for compiled in (TARGET / "debug" / "deps").iterdir():
+        if compiled.suffix in (".rlib", ".rmeta", ".so", ".d"):
+            shutil.copy2(compiled, BUILT / "debug" / "deps")
+
+
 @contextmanager
 def seeded(file, line, fault):
     """Has the fault in the place of the line."""
@@ -115,10 +128,10 @@ def lying():
 
 def evaluated(**settings):
     """Builds the copy and evaluates it; the exit code and what was said."""
-    env = os.environ | {"CARGO_TARGET_DIR": str(TARGET), "CARGO_TERM_QUIET": "true", "LOG_LEVEL": "warn"} | settings
+    env = os.environ | {"CARGO_TARGET_DIR": str(BUILT), "CARGO_TERM_QUIET": "true", "LOG_LEVEL": "warn"} | settings
     built = [*build.CARGO, "--workspace", "--bin", "eval"]
     processes.run(built, env=env, cwd=COPY)
-    done = subprocess.run([build.program("eval")], env=env, cwd=COPY, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([BUILT / "debug" / "eval"], env=env, cwd=COPY, capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout + done.stderr
 
 
