@@ -25,6 +25,10 @@ const MOST_INDEX_VECTORS: usize = 1_000;
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
+/// Part of a chunk's meaning that its heading path gives in the vector arm. What a passage is about often stands in its
+/// heading alone. From 0.1 to 0.4 the first twenty fused hold the same answers, on either public set of questions.
+const HEADING_SHARE: f64 = 0.25;
+
 /// A corpus version that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Served {
@@ -70,7 +74,7 @@ impl Search<'_> {
 /// What the arms found, best first, and the terms they searched for.
 #[derive(Debug)]
 pub struct Found {
-    /// Chunks by their best sentence's cosine. `None`: not searched, for want of a vector.
+    /// Chunks by their best sentence's cosine and their heading's. `None`: not searched, for want of a vector.
     pub vector: Option<Result<Vec<i64>, Error>>,
     /// Chunks by BM25.
     pub keyword: Result<Vec<i64>, Error>,
@@ -217,34 +221,47 @@ async fn ranked(
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
-/// A chunk's place is its best sentence's; exact, and fast while a version has some ten thousand sentences.
+/// A chunk's place is its best sentence's and its heading's; exact, and fast while a version has some ten thousand
+/// sentences.
 fn exact_sql(dimensions: usize, narrowed: bool) -> String {
     let filter = filter_sql(narrowed, "sentences.chunk", 3);
-    format!(
-        "select sentences.chunk
-         from sentences
-         where sentences.version = $1 {filter}
-         group by sentences.chunk
-         order by min(embedding::halfvec({dimensions}) <=> $2::text::halfvec({dimensions})), sentences.chunk
-         limit {DEPTH}"
+    by_distance_sql(
+        dimensions,
+        &format!(
+            "select sentences.chunk,
+                    embedding::halfvec({dimensions}) <=> $2::text::halfvec({dimensions}) as distance
+             from sentences
+             where sentences.version = $1 {filter}"
+        ),
     )
 }
 
-/// The same by the HNSW index, over-searched. The order of arrival is not relied on: chunks are ranked by distance.
+/// The same by the HNSW index, over-searched. The order of arrival is not relied on: chunks are ranked by distance. A
+/// heading orders what its chunk's sentences brought, and brings none itself.
 fn indexed_sql(dimensions: usize, vectors: usize, narrowed: bool) -> String {
     let filter = filter_sql(narrowed, "sentences.chunk", 3);
-    format!(
-        "select chunk
-         from (
-             select sentences.chunk,
+    by_distance_sql(
+        dimensions,
+        &format!(
+            "select sentences.chunk,
                     embedding::halfvec({dimensions}) <=> $2::text::halfvec({dimensions}) as distance
              from sentences
              where sentences.version = $1 {filter}
              order by embedding::halfvec({dimensions}) <=> $2::text::halfvec({dimensions})
-             limit {vectors}
-         ) near
-         group by chunk
-         order by min(distance), chunk
+             limit {vectors}"
+        ),
+    )
+}
+
+/// The chunks of `sentences`, nearest first. Where a version has no heading vectors, the sentence alone counts.
+fn by_distance_sql(dimensions: usize, sentences: &str) -> String {
+    format!(
+        "select best.chunk
+         from (select chunk, min(distance) as distance from ({sentences}) near group by chunk) best
+         join chunks c on c.version = $1 and c.id = best.chunk
+         order by (1 - {HEADING_SHARE}) * best.distance + {HEADING_SHARE} * coalesce(
+                      c.heading_embedding::halfvec({dimensions}) <=> $2::text::halfvec({dimensions}), best.distance),
+                  best.chunk
          limit {DEPTH}"
     )
 }

@@ -53,6 +53,16 @@ fn hash(n: usize) -> Hash {
 
 /// Serves a version whose nth chunk has the nth text and the nth direction; every tenth is the department `hr`'s.
 async fn serve(client: &mut Client, texts: &[String], exact_vectors: i64) -> Served {
+    serve_under(client, texts, exact_vectors, |n| n).await
+}
+
+/// The same with the nth chunk under a heading of the direction `heading(n)`.
+async fn serve_under(
+    client: &mut Client,
+    texts: &[String],
+    exact_vectors: i64,
+    heading: impl Fn(usize) -> usize,
+) -> Served {
     let previous = served(client, "docs").await.unwrap().map(|s| s.version);
     let vectors: Vec<Vec<f32>> = (0..texts.len()).map(direction).collect();
     let hashes: Vec<Hash> = (0..texts.len()).map(hash).collect();
@@ -95,7 +105,7 @@ async fn serve(client: &mut Client, texts: &[String], exact_vectors: i64) -> Ser
                 kind: SentenceKind::Prose,
             }],
             sentence_hashes: vec![hash(n)],
-            heading_hash: hash(n),
+            heading_hash: hash(heading(n)),
             names: exact_names(text)
                 .into_iter()
                 .map(|name| (name.text, 1))
@@ -198,6 +208,36 @@ async fn c001_c003_c006_the_index_returns_as_many_as_asked_in_order() {
     for arm in [found.vector.unwrap().unwrap(), found.keyword.unwrap()] {
         assert_eq!(arm.len(), DEPTH);
         assert!(arm.iter().all(|id| id % 10 == 0), "{arm:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_heading_gives_a_quarter_of_its_chunks_place() {
+    const N: usize = 60;
+    let under = |n: usize| (n + 1) % N;
+    let question = direction(7_777);
+    let distance = |n: usize| {
+        let other = direction(n);
+        1.0 - question.iter().zip(&other).map(|(a, b)| a * b).sum::<f32>()
+    };
+    let place = |id: &i64| {
+        let n = usize::try_from(*id).unwrap();
+        0.75 * distance(n) + 0.25 * distance(under(n))
+    };
+    for exact_vectors in [1, i64::MAX] {
+        let database = TestDatabase::create().await;
+        let mut client = database.connect().await;
+        let served = serve_under(&mut client, &plain(N), exact_vectors, under).await;
+        let found = find(&client, &served, "anything", Some(&question)).await;
+        let found = found.vector.unwrap().unwrap();
+        let in_order = |place: &dyn Fn(&i64) -> f32| {
+            found
+                .windows(2)
+                .all(|pair| place(&pair[0]) <= place(&pair[1]) + 1e-3)
+        };
+        assert!(in_order(&place), "{found:?}");
+        let by_sentence = |id: &i64| distance(usize::try_from(*id).unwrap());
+        assert!(!in_order(&by_sentence), "{found:?}");
     }
 }
 
