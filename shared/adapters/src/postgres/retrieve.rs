@@ -115,6 +115,9 @@ pub struct Evidence {
     pub heading_similarity: f32,
     /// Which of the asked terms the heading holds.
     pub heading_terms: i64,
+    /// What the whole chunk, its heading counted in, holds of the asked terms: each gives its idf, less what BM25's
+    /// saturation and length take from it.
+    pub keyword_weight: f64,
 }
 
 const SERVED: &str = "
@@ -321,29 +324,38 @@ async fn terms(client: &Client, search: Search<'_>) -> Result<Vec<(String, u64)>
         .collect()
 }
 
+/// The terms of `asked` that the version holds, with their idf.
+const WEIGHTED: &str = "
+    corpus as materialized (
+        select chunks::float8 as n, greatest(mean_length, 1)::float8 as mean from versions where id = $1
+    ),
+    weighted as materialized (
+        select t.term, ln(1 + (corpus.n - t.df + 0.5) / (t.df + 0.5)) as idf
+        from asked join terms t on t.version = $1 and t.term = asked.term, corpus
+    )";
+
+/// What chunk `c` holds of the `weighted` terms by its postings `p`: BM25 without its constant factor of k1 + 1, so that a
+/// term gives at most its idf.
+fn weight_sql() -> String {
+    format!("sum(weighted.idf * p.tf / (p.tf + {K1} * (1 - {B} + {B} * c.length / corpus.mean)))")
+}
+
 /// As many as a bit mask holds. A question of 1,000 characters has fewer distinct terms worth telling apart.
 const MOST_TERMS: usize = 62;
 
 async fn keyword(client: &Client, search: Search<'_>) -> Result<Vec<i64>, Error> {
     let filter = filter_sql(search.is_narrowed(), "p.chunk", 6);
+    let weight = weight_sql();
     // The lengths are joined once per chunk found, the statistics once per term.
     let sql = format!(
-        "{ASKED},
-         corpus as materialized (
-             select chunks::float8 as n, greatest(mean_length, 1)::float8 as mean from versions where id = $1
-         ),
-         weighted as materialized (
-             select t.term, ln(1 + (corpus.n - t.df + 0.5) / (t.df + 0.5)) as idf
-             from asked join terms t on t.version = $1 and t.term = asked.term, corpus
-         )
+        "{ASKED}, {WEIGHTED}
          select p.chunk
          from weighted
          join postings p on p.version = $1 and p.term = weighted.term
          join chunks c on c.version = $1 and c.id = p.chunk, corpus
          where true {filter}
          group by p.chunk
-         order by sum(weighted.idf * p.tf * ({K1} + 1) / (p.tf + {K1} * (1 - {B} + {B} * c.length / corpus.mean))) desc,
-                  p.chunk
+         order by {weight} desc, p.chunk
          limit $5"
     );
     let served = search.served;
@@ -383,16 +395,21 @@ pub async fn evidence(
         }
     };
     let (of_heading, of_sentence) = (similarity("c.heading_embedding"), similarity("s.embedding"));
+    let weight = weight_sql();
+    // A limit keeps the look-up of one posting a look-up: joined as a whole, all postings were read for each chunk.
     let sql = format!(
         "with asked as materialized (
              select term, 1::bigint << (n - 1)::integer as bit from unnest($3::text[]) with ordinality a(term, n)
-         )
+         ), {WEIGHTED}
          select c.id, c.document, d.title, d.url, c.heading, c.anchor, c.anchors, c.text, c.page_offset, c.metadata,
                 c.sentences, found.similarities, found.terms,
                 (select coalesce(bit_or(bit), 0) from asked
                  where asked.term = any (tsvector_to_array(
                      to_tsvector($4::text::regconfig, array_to_string(c.heading, ' . '))))),
-                coalesce({of_heading}, 0)::real
+                coalesce({of_heading}, 0)::real,
+                (select coalesce({weight}, 0)
+                 from weighted, corpus,
+                 lateral (select tf from postings where version = $1 and term = weighted.term and chunk = c.id limit 1) p)
          from unnest($2::bigint[]) with ordinality wanted(id, place)
          join chunks c on c.version = $1 and c.id = wanted.id
          join documents d on d.version = $1 and d.id = c.document,
@@ -437,6 +454,7 @@ fn read_evidence(row: &Row) -> Result<Evidence, Error> {
         terms: row.try_get::<_, Option<_>>(12)?.unwrap_or_default(),
         heading_terms: row.try_get(13)?,
         heading_similarity: row.try_get(14)?,
+        keyword_weight: row.try_get(15)?,
     })
 }
 

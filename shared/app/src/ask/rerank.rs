@@ -1,4 +1,4 @@
-//! Orders the candidates by their best sentence and keeps six.
+//! Orders the candidates by their best sentence and their share of the question's terms, and keeps six.
 //!
 //! Local and free: the sentence vectors were made at ingest, so no model is asked. Without candidates there is nothing to
 //! order and the question is refused by the judge. A remote reranker's order and scores take the place of the local ones;
@@ -15,7 +15,7 @@ use adapters::postgres::retrieve::{Evidence, Served};
 use domain::cost::Usage;
 use domain::names::exact_names;
 use domain::relevance::{
-    AskedTerm, Heading, ScoredSentence, Signals, passage_probability, score_passage,
+    AskedTerm, Heading, ScoredSentence, Signals, keyword_share, passage_probability, score_passage,
     score_sentences, signals,
 };
 use tokio::time::{Duration, Instant};
@@ -44,7 +44,7 @@ pub struct Scored {
     pub evidence: Evidence,
     /// Its sentences.
     pub sentences: Vec<ScoredSentence>,
-    /// Its best sentence's score.
+    /// Its score by its sentences and terms; see [`score_passage`].
     pub score: f32,
     /// A remote reranker's, 0 to 1, where it gave one.
     pub graded: Option<f32>,
@@ -234,7 +234,7 @@ fn score(asked: &[AskedTerm], evidence: Vec<Evidence>, by_vector: bool) -> Vec<S
                 }
             }
             Scored {
-                score: score_passage(&sentences),
+                score: score_passage(&sentences, keyword_share(asked, evidence.keyword_weight)),
                 graded: None,
                 evidence,
                 sentences,

@@ -487,4 +487,6 @@ async fn evidence_tells_each_sentence_from_the_next() {
     assert_eq!(found[1].terms, [0b001]);
     assert_eq!(found[0].heading_terms, 0b100);
     assert!((found[0].similarities[0] - 1.0).abs() < 0.01 && found[1].similarities[0] < 0.9);
+    // Of three asked terms both hold two, the heading's among them, and the first one more.
+    assert!(found[0].keyword_weight > found[1].keyword_weight && found[1].keyword_weight > 0.0);
 }
