@@ -75,6 +75,11 @@ impl Embedder for LocalModel {
         self.encoder.hidden
     }
 
+    /// Common words are tokens of their own, what is misspelt falls into pieces.
+    fn is_word(&self, word: &str) -> bool {
+        self.encoder.tokenizer.token_to_id(word).is_some()
+    }
+
     fn embed<'a>(
         &'a self,
         texts: &'a [String],

@@ -19,6 +19,12 @@ pub trait Embedder: Send + Sync {
     /// Length of every vector.
     fn dimensions(&self) -> usize;
 
+    /// Whether `word`, in lower case, is known to be a word of the model's language. A model whose vocabulary cannot be asked
+    /// knows none.
+    fn is_word(&self, _word: &str) -> bool {
+        false
+    }
+
     /// One unit-length vector per text, in the same order.
     ///
     /// Callers go through [`checked`].

@@ -61,7 +61,7 @@ pub(super) async fn open(ctx: &Context, ask: &Ask, run: &mut Run<'_>) -> Result<
         .await
         .context("read the corpus's words")
         .map_err(Failure::Unavailable)?;
-    let corrected = correct(question, &words);
+    let corrected = correct(question, &words, |word| ctx.embedder.is_word(word));
     run.took("open", reach_time + reading.elapsed()).await?;
     let again = Instant::now();
     let embedded = if corrected.changed {
