@@ -144,7 +144,8 @@ fn wilson(part: usize, whole: usize) -> (f64, f64) {
     let (n, p) = (count(whole.max(1)), share(part, whole));
     let centre = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / (1.0 + Z * Z / n);
-    (centre - half, centre + half)
+    // Of none or of all, one end is 0 or 1 but for the last digits.
+    ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
 /// The mean; of nothing 0.
@@ -204,6 +205,13 @@ mod tests {
             (low - 0.490).abs() < 0.001 && (high - 0.943).abs() < 0.001,
             "{low} {high}"
         );
+    }
+
+    #[test]
+    fn an_interval_of_none_begins_at_zero_and_of_all_ends_at_one() {
+        for n in 1..200 {
+            assert_eq!((wilson(0, n).0, wilson(n, n).1), (0.0, 1.0), "{n}");
+        }
     }
 
     #[test]
