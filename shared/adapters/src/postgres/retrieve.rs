@@ -78,8 +78,17 @@ pub struct Found {
     pub vector: Option<Result<Vec<i64>, Error>>,
     /// Chunks by BM25.
     pub keyword: Result<Vec<i64>, Error>,
-    /// The question's terms with the number of chunks that hold each: lexemes, and names prefixed `=`.
-    pub terms: Result<Vec<(String, u64)>, Error>,
+    /// The question's terms.
+    pub terms: Result<Counted, Error>,
+}
+
+/// The question's terms, counted in what is searched: what a filter shuts out is not held.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Lexemes, and names prefixed `=`, with the number of chunks that hold each.
+    pub terms: Vec<(String, u64)>,
+    /// Number of chunks.
+    pub chunks: u64,
 }
 
 /// A found chunk with everything an answer needs of it.
@@ -294,34 +303,64 @@ const ASKED: &str = "
         where name ~ '^[[:alpha:]]+$' and to_tsvector($2::text::regconfig, name) = ''
     )";
 
-async fn terms(client: &Client, search: Search<'_>) -> Result<Vec<(String, u64)>, Error> {
-    let sql = format!(
-        "{ASKED}
-         select asked.term, coalesce(t.df, 0)
-         from asked left join terms t on t.version = $1 and t.term = asked.term
-         order by asked.term
-         limit {MOST_TERMS}"
-    );
+async fn terms(client: &Client, search: Search<'_>) -> Result<Counted, Error> {
     let served = search.served;
+    let json = Json(search.filter);
+    let mut parameters: Vec<(&(dyn ToSql + Sync), Type)> = vec![
+        (&served.version, Type::INT8),
+        (&served.text_search, Type::TEXT),
+        (&search.text, Type::TEXT),
+        (&search.names, Type::TEXT_ARRAY),
+    ];
+    if search.is_narrowed() {
+        parameters.push((&json, Type::JSONB));
+        parameters.push((&search.without, Type::TEXT_ARRAY));
+    }
     let rows = client
-        .query_typed(
-            &sql,
-            &[
-                (&served.version, Type::INT8),
-                (&served.text_search, Type::TEXT),
-                (&search.text, Type::TEXT),
-                (&search.names, Type::TEXT_ARRAY),
-            ],
-        )
+        .query_typed(&terms_sql(search.is_narrowed()), &parameters)
         .await?;
-    rows.iter()
-        .map(|row| {
-            Ok((
-                row.try_get(0)?,
-                u64::from(row.try_get::<_, i32>(1)?.unsigned_abs()),
-            ))
-        })
-        .collect()
+    let mut counted = Counted {
+        terms: Vec::with_capacity(rows.len()),
+        chunks: served.chunks,
+    };
+    for row in &rows {
+        let df: i32 = row.try_get(1)?;
+        counted
+            .terms
+            .push((row.try_get(0)?, u64::from(df.unsigned_abs())));
+        if let Some(chunks) = row.try_get::<_, Option<i32>>(2)? {
+            counted.chunks = u64::from(chunks.unsigned_abs());
+        }
+    }
+    Ok(counted)
+}
+
+/// Terms are counted at ingest; what is narrowed has to be counted anew.
+fn terms_sql(narrowed: bool) -> String {
+    if narrowed {
+        format!(
+            "{ASKED},
+             searched as materialized (
+                 select f.id from chunks f
+                 where f.version = $1 and f.metadata @> $5 and f.document <> all ($6)
+             )
+             select asked.term,
+                    (select count(*) from postings p join searched on searched.id = p.chunk
+                     where p.version = $1 and p.term = asked.term)::integer,
+                    (select count(*) from searched)::integer
+             from asked
+             order by asked.term
+             limit {MOST_TERMS}"
+        )
+    } else {
+        format!(
+            "{ASKED}
+             select asked.term, coalesce(t.df, 0), null::integer
+             from asked left join terms t on t.version = $1 and t.term = asked.term
+             order by asked.term
+             limit {MOST_TERMS}"
+        )
+    }
 }
 
 /// The terms of `asked` that the version holds, with their idf.

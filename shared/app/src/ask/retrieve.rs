@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use adapters::dynamodb::corpus::Corpus;
 use adapters::postgres::Client;
-use adapters::postgres::retrieve::{Evidence, Found, Search, Served, evidence, retrieve as search};
+use adapters::postgres::retrieve::{
+    Counted, Evidence, Found, Search, Served, evidence, retrieve as search,
+};
 use anyhow::{Context as _, anyhow};
 use domain::fuse::reciprocal_rank_fusion;
 use domain::names::NameKind;
@@ -77,8 +79,9 @@ pub(super) async fn retrieve(
     let found = search(&opened.client, query).await;
     let (arms, counted) = settle_arms(found, run)?;
     let asked: Vec<AskedTerm> = counted
+        .terms
         .into_iter()
-        .map(|(term, df)| AskedTerm::new(term, df, opened.served.chunks))
+        .map(|(term, df)| AskedTerm::new(term, df, counted.chunks))
         .collect();
     // Terms that could not be counted say nothing about what the corpus holds.
     let unknown_name = opened.foreign
@@ -117,7 +120,7 @@ pub(super) async fn retrieve(
 }
 
 /// The arms' orders and the question's terms, as far as they came.
-fn settle_arms(found: Found, run: &mut Run<'_>) -> Result<(Arms, Vec<(String, u64)>), Failure> {
+fn settle_arms(found: Found, run: &mut Run<'_>) -> Result<(Arms, Counted), Failure> {
     let vector = match found.vector {
         Some(Ok(vector)) => Some(vector),
         Some(Err(error)) => {
@@ -147,7 +150,7 @@ fn settle_arms(found: Found, run: &mut Run<'_>) -> Result<(Arms, Vec<(String, u6
                 ));
             }
             run.without("keyword", &error);
-            Vec::new()
+            Counted::default()
         }
     };
     let vector = vector.unwrap_or_default();

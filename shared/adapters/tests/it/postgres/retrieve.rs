@@ -423,8 +423,40 @@ async fn c029_c032_versions_and_codes_match_exactly() {
     let terms = find(&client, &served, "What is ERR_4521?", None)
         .await
         .terms
-        .unwrap();
+        .unwrap()
+        .terms;
     assert!(terms.contains(&("=err_4521".to_owned(), 0)), "{terms:?}");
+}
+
+#[tokio::test]
+async fn terms_are_counted_in_what_is_searched() {
+    let database = TestDatabase::create().await;
+    let mut client = database.connect().await;
+    let mut texts = plain(20);
+    texts[3].push_str(" Sourdough rises.");
+    let served = serve(&mut client, &texts, i64::MAX).await;
+    let (anything, hr) = (
+        BTreeMap::new(),
+        BTreeMap::from([("department".to_owned(), "hr".to_owned())]),
+    );
+    let page = ["a".to_owned()];
+    for (filter, without, chunks, expected) in [
+        (&anything, &[][..], 20, 1),
+        (&hr, &[][..], 2, 0),
+        (&anything, &page[..], 0, 0),
+    ] {
+        let search = Search {
+            served: &served,
+            text: "sourdough",
+            names: &[],
+            vector: None,
+            filter,
+            without,
+        };
+        let found = retrieve(&client, search).await.terms.unwrap();
+        assert_eq!(found.chunks, chunks);
+        assert_eq!(found.terms, [("sourdough".to_owned(), expected)]);
+    }
 }
 
 #[tokio::test]
