@@ -216,7 +216,8 @@ async fn one(
         gold_passages: holders.len(),
         relevance: relevance(signals),
         signals: Signals {
-            best_sentences: signals.best_sentences,
+            best_sentence: signals.best_sentence,
+            agreement: signals.agreement,
             unknown_share: signals.unknown_share,
             unknown_name: signals.unknown_name,
         },

@@ -16,7 +16,7 @@ use crate::gate::Ruling;
 use crate::judge::Ballot;
 
 /// Number of the form. A reader refuses another one.
-const FORM: u32 = 4;
+const FORM: u32 = 5;
 
 /// A run.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,7 +163,8 @@ pub(crate) struct Asked {
 /// What relevance was judged by; see [`domain::relevance::Signals`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Signals {
-    pub(crate) best_sentences: f32,
+    pub(crate) best_sentence: f32,
+    pub(crate) agreement: f32,
     pub(crate) unknown_share: f32,
     pub(crate) unknown_name: bool,
 }

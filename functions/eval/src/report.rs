@@ -77,11 +77,12 @@ fn to_read(out: &mut String, asked: &Asked) {
     };
     let _ = writeln!(
         out,
-        "  {what:<10} {} [{}] relevance {:.2} (best {:.2}, unknown {:.2}{name})",
+        "  {what:<10} {} [{}] relevance {:.2} (best {:.2}, agreement {:.2}, unknown {:.2}{name})",
         asked.row.id,
         asked.outcome(),
         asked.relevance,
-        signals.best_sentences,
+        signals.best_sentence,
+        signals.agreement,
         signals.unknown_share
     );
 }

@@ -159,7 +159,8 @@ pub(crate) mod tests {
             gold_passages: 2,
             relevance: 0.9,
             signals: Signals {
-                best_sentences: 0.9,
+                best_sentence: 0.9,
+                agreement: 0.5,
                 unknown_share: 0.0,
                 unknown_name: false,
             },

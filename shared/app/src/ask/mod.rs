@@ -38,7 +38,7 @@ use crate::context::Context;
 
 /// Number of the way in which answers are found, chosen and verified. Raise it with a change that is meant to change them:
 /// prepared answers are then prepared anew.
-pub const ANSWERS_VERSION: u32 = 2;
+pub const ANSWERS_VERSION: u32 = 3;
 
 /// Answers `ask` into `sink`, at the cost of `payer`.
 ///

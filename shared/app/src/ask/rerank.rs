@@ -15,8 +15,8 @@ use adapters::postgres::retrieve::{Evidence, Served};
 use domain::cost::Usage;
 use domain::names::exact_names;
 use domain::relevance::{
-    AskedTerm, Heading, ScoredSentence, Signals, keyword_share, passage_probability, score_passage,
-    score_sentences, signals,
+    AskedTerm, Heading, ScoredSentence, Seen, Signals, keyword_share, passage_probability,
+    score_passage, score_sentences, signals,
 };
 use tokio::time::{Duration, Instant};
 
@@ -104,20 +104,22 @@ pub(super) async fn rerank(
     } = candidates;
     let (evidence, holds_operator) = about_operators(evidence, &operators);
     let scored = score(&asked, evidence, by_vector);
-    let mut signals = signals(
-        &asked,
-        scored
-            .iter()
-            .map(|candidate| candidate.sentences.as_slice()),
-        unknown_name,
-    );
+    let seen: Vec<Seen<'_>> = scored
+        .iter()
+        .map(|candidate| Seen {
+            chunk: candidate.evidence.chunk,
+            page: &candidate.evidence.document,
+            sentences: &candidate.sentences,
+        })
+        .collect();
+    let mut signals = signals(&asked, &seen, &[&arms.vector, &arms.keyword], unknown_name);
     if holds_operator {
         // Found letter for letter, and mute to a sentence model: what is covered judges.
-        signals.best_sentences = scored
+        signals.best_sentence = scored
             .iter()
             .flat_map(|candidate| &candidate.sentences)
             .map(|sentence| OPERATOR_WORTH * sentence.coverage_in_place)
-            .fold(signals.best_sentences, f32::max);
+            .fold(signals.best_sentence, f32::max);
     }
     let (ordered, order) = match &ctx.reranker {
         Reranking::Local => by_sentences(scored),
