@@ -89,8 +89,10 @@ def copy_checkout():
         if not copy.is_file() or copy.read_bytes() != source.read_bytes():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, copy)
-    for stale in {path for path in (COPY / "shared").rglob("*.rs")} - {COPY / name for name in names}:
-        stale.unlink()
+    kept = {COPY / name for name in names}
+    for path in COPY.rglob("*"):
+        if path.is_file() and path not in kept and BUILT not in path.parents:
+            path.unlink()
 
 
 def copy_compiled():

@@ -37,9 +37,10 @@ export const whatOf = (row) => WHAT[row.what] ?? String(row.what);
 /** A count. */
 export const number = (value) => (typeof value === "number" ? value.toLocaleString("en") : "not counted");
 
-/** A metric's value: three places for a share, so that they stand under one another. */
+/** A metric's value: three places for a share, so that they stand under one another; six for what is less, such as a price. */
 export function figure(value) {
   if (typeof value !== "number") return "not measured";
+  if (value > 0 && value < 0.001) return value.toFixed(6);
   return value.toLocaleString("en", { minimumFractionDigits: Math.abs(value) <= 1 ? 3 : 0, maximumFractionDigits: 3 });
 }
 

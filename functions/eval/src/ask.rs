@@ -11,12 +11,11 @@ use app::config::{Config, Generator};
 use app::context::Context;
 use app::suggest::operator;
 use domain::prepared::QuestionKey;
-use domain::relevance::relevance;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::time::{Duration, Instant};
 
-use crate::dataset::{Gold, Row};
+use crate::dataset::{self, Gold, Row};
 use crate::record::{Asked, Head, Signals};
 use crate::slice::{self, Checkpoint, One, Slice};
 use crate::verdict::fold;
@@ -24,16 +23,18 @@ use crate::verdict::fold;
 /// Longer than any question takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Asks the rows, one at a time. Nothing is served from what was prepared before.
+/// Asks the rows, one at a time; `part` names them where they are not all of the corpus's. Nothing is served from what was prepared before.
 ///
 /// # Errors
-/// When the service cannot be reached, a question is one that the service was shown before, an answer ends with an error, or
+/// When the service cannot be reached, a row is asked twice, a question is one that the service was shown before, an answer ends with an error, or
 /// too many rows are stale or were answered without a part of the pipeline.
 pub(crate) async fn run(
     ctx: &Context,
     rows: Vec<Row>,
+    part: &str,
     until: Option<Instant>,
-) -> anyhow::Result<Slice> {
+) -> anyhow::Result<(Slice, Checkpoint)> {
+    dataset::check(&rows)?;
     let corpus = ctx.corpus().await.context("read the corpus item")?;
     let suggested = get_suggestions(&ctx.table, &ctx.edition(&corpus)).await?;
     unseen(&suggested.unwrap_or_default(), &rows)?;
@@ -43,9 +44,10 @@ pub(crate) async fn run(
     ctx.embedder.model().clone_into(&mut head.embedder);
     head.reranker = ctx.config.models.reranker.identity();
     generator(&ctx.config).clone_into(&mut head.generator);
+    part.clone_into(&mut head.part);
     head.asked_at = app::clock::now_s();
     let checkpoint = Checkpoint::of(ctx.results()?, &head, &rows)?;
-    slice::ask(&checkpoint, head, rows, until, async |row| {
+    let asked = slice::ask(&checkpoint, head, rows, until, async |row| {
         if let Some(stale) = passages.lack(&row) {
             return Ok(One::LeftOut(stale));
         }
@@ -53,8 +55,8 @@ pub(crate) async fn run(
             Ok(question) => one(ctx, &passages, row, question).await,
             Err(error) => Ok(One::LeftOut(format!("not taken: {error}"))),
         }
-    })
-    .await
+    });
+    Ok((asked.await?, checkpoint))
 }
 
 /// The model that is configured to write; empty for the passages' own sentences.
@@ -194,12 +196,12 @@ async fn one(
         .last()
         .and_then(|(_, done)| done["degraded"][0].as_str());
     if let Some(part) = degraded {
-        // It says nothing of the whole.
-        return Ok(One::LeftOut(format!("answered without the {part}")));
+        return Ok(One::Degraded(format!("answered without the {part}")));
     }
     let Found {
         arms,
         passages: reranked,
+        relevance,
         signals,
     } = found.with_context(|| format!("{}: nothing was searched", row.id))?;
     let gold: Vec<String> = row.gold.iter().map(|gold| fold(&gold.quote)).collect();
@@ -214,7 +216,7 @@ async fn one(
     Ok(One::Asked(Box::new(Asked {
         gold_at,
         gold_passages: holders.len(),
-        relevance: relevance(signals),
+        relevance,
         signals: Signals {
             best_sentence: signals.best_sentence,
             agreement: signals.agreement,

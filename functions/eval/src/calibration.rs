@@ -2,10 +2,14 @@
 //!
 //! False premises are left out: whether such a question should be answered depends on the answer.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use app::ask::thresholds::Threshold;
-use domain::calibrate::{Calibrated, Errors, LEAST_QUESTIONS, REFUSED, Scored, calibrate};
+use domain::calibrate::{
+    ANSWERED, Calibrated, Errors, LEAST_QUESTIONS, REFUSED, Scored, calibrate,
+};
+use domain::prepared::QuestionKey;
 
 use crate::plot;
 use crate::record::{Asked, Run};
@@ -29,10 +33,18 @@ pub(crate) struct Calibration {
 /// When the histogram cannot be drawn.
 pub(crate) fn of(run: &Run) -> anyhow::Result<Calibration> {
     let head = &run.head;
+    // A question that is asked with and without its pages is one question.
+    let mut groups = HashMap::new();
     let questions: Vec<Scored> = run
         .questions
         .iter()
-        .filter_map(|asked| scored(asked, &head.reranker))
+        .filter_map(|asked| {
+            let next = groups.len();
+            let group = *groups
+                .entry(QuestionKey::of(&asked.row.question))
+                .or_insert(next);
+            scored(asked, group)
+        })
         .collect();
     let mut text = histogram(&questions);
     let points: Vec<(f32, bool)> = questions
@@ -53,14 +65,19 @@ pub(crate) fn of(run: &Run) -> anyhow::Result<Calibration> {
     };
     let Calibrated {
         threshold,
+        refuses_enough,
         errors,
         cross_validated,
         spread,
     } = &calibrated;
-    let _ = writeln!(
-        text,
-        "threshold {threshold:.2}: the highest answered share at which {REFUSED} are refused"
-    );
+    let rule = if *refuses_enough {
+        format!("the highest answered share at which {REFUSED} are refused")
+    } else {
+        format!(
+            "as many refused as can be where {ANSWERED} are answered, and fewer than the {REFUSED} aimed at"
+        )
+    };
+    let _ = writeln!(text, "threshold {threshold:.2}: {rule}");
     let _ = writeln!(text, "  on the same questions   {}", told(errors));
     let _ = write!(
         text,
@@ -84,19 +101,12 @@ pub(crate) fn of(run: &Run) -> anyhow::Result<Calibration> {
     })
 }
 
-fn scored(asked: &Asked, reranker: &str) -> Option<Scored> {
-    let answerable = asked.row.should_be_answered()?;
-    // A remote reranker judges by its best passage, the others by what the sentences are worth.
-    let score = if matches!(reranker, "local" | "none") {
-        asked.relevance
-    } else {
-        let passages = asked
-            .events("passages")
-            .flat_map(|data| data["passages"].as_array().into_iter().flatten());
-        let scores = passages.filter_map(|passage| passage["score"].as_f64());
-        scores.fold(0.0, f64::max) as f32
-    };
-    Some(Scored { score, answerable })
+fn scored(asked: &Asked, group: usize) -> Option<Scored> {
+    Some(Scored {
+        score: asked.relevance,
+        answerable: asked.row.should_be_answered()?,
+        group,
+    })
 }
 
 fn told(errors: &Errors) -> String {
@@ -138,7 +148,9 @@ mod tests {
     #[test]
     fn a_run_is_calibrated_on_what_should_and_should_not_be_answered() {
         let question = |kind: &str, category: &str, relevance: f32| {
-            let row = json!({"id": "q", "type": kind, "category": category, "question": "?"});
+            // Every question has words of its own.
+            let words = format!("{kind} {category} {relevance}?");
+            let row = json!({"id": "q", "type": kind, "category": category, "question": words});
             Asked {
                 relevance,
                 ..asked(row, &[])

@@ -112,8 +112,9 @@ pub(crate) fn built_in(corpus: &str) -> anyhow::Result<Vec<Row>> {
     }
     let mut rows = Vec::new();
     for file in files {
-        let text = file.contents_utf8().unwrap_or_default();
-        rows.extend(parse(text).with_context(|| format!("read {}", file.path().display()))?);
+        let text = file.contents_utf8().context("it is not UTF-8");
+        let found = text.and_then(parse);
+        rows.extend(found.with_context(|| format!("read {}", file.path().display()))?);
     }
     Ok(rows)
 }

@@ -70,6 +70,17 @@ pub(crate) enum Outcome {
     Failed,
 }
 
+impl Outcome {
+    /// In words.
+    pub(crate) fn told(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::CouldNotMeasure => "could not measure",
+            Self::Failed => "not passed",
+        }
+    }
+}
+
 impl Floors {
     /// Those of a run: of its title, and of `TITLE judged` when it was.
     fn of(&self, run: &Run) -> BTreeMap<String, f64> {
@@ -140,7 +151,7 @@ impl Standard {
 }
 
 impl Baselines {
-    /// The same with this run as its corpus's baseline.
+    /// The same with this run as its title's baseline.
     fn accept(mut self, run: &Run) -> Self {
         let baseline = Baseline {
             writer: run.head.writer.clone(),
@@ -158,11 +169,7 @@ fn rule(run: &Run, floors: &Floors, baselines: &Baselines) -> Ruling {
         let _ = writeln!(text, "the judge is void: {reason}");
         outcome = outcome.max(Outcome::CouldNotMeasure);
     }
-    text.push_str(match outcome {
-        Outcome::Passed => "passed",
-        Outcome::CouldNotMeasure => "could not measure",
-        Outcome::Failed => "not passed",
-    });
+    text.push_str(outcome.told());
     Ruling {
         outcome,
         text,
@@ -225,7 +232,7 @@ fn flips(run: &Run, baselines: &Baselines, text: &mut String) -> Outcome {
             baseline.writer
         );
     }
-    let (mut lost, mut won) = (0, 0);
+    let (mut lost, mut won, mut new) = (0, 0, 0);
     for (id, right) in verdicts(run) {
         match (baseline.right.get(&id), right) {
             (Some(true), false) => {
@@ -236,8 +243,15 @@ fn flips(run: &Run, baselines: &Baselines, text: &mut String) -> Outcome {
                 won += 1;
                 let _ = writeln!(text, "won: {id}");
             }
+            (None, _) => new += 1,
             _ => {}
         }
+    }
+    if new > 0 {
+        let _ = writeln!(
+            text,
+            "not in the baseline: {new} questions, until eval accept"
+        );
     }
     let chance = mcnemar(lost, won);
     let _ = write!(text, "against the baseline: {lost} lost, {won} won");
@@ -285,7 +299,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::publication::{Outcomes, Split};
+    use crate::metrics::refusal::{Outcomes, Split};
     use crate::record::Head;
     use crate::verdict::tests::asked;
 

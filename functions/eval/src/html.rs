@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::metrics::refusal::Split;
 use crate::plot::Plot;
 use crate::publication::{
-    CitationShown, MetricShown, PassageShown, RowShown, SentenceShown, Split, Summary,
+    CitationShown, MetricShown, PassageShown, RowShown, SentenceShown, Summary,
 };
 
 const STYLE: &str = include_str!("report.css");
@@ -30,7 +31,7 @@ pub(crate) fn render(summary: &Summary, rows: &[RowShown], plots: &[Plot]) -> St
             }
             body {
                 h1 { (summary.title) }
-                p { strong { (outcome(summary)) } " · " (summary.at) " · " (summary.questions) " questions" }
+                p { strong { (summary.outcome.told()) } " · " (summary.at) " · " (summary.questions) " questions" }
                 ul { @for note in &summary.notes { li { (note) } } }
                 h2 { "Ruling" }
                 ul { @for line in &summary.ruling { li { (line) } } }
@@ -58,14 +59,6 @@ pub(crate) fn render(summary: &Summary, rows: &[RowShown], plots: &[Plot]) -> St
         }
     };
     page.into_string() + "\n"
-}
-
-fn outcome(summary: &Summary) -> &'static str {
-    match summary.outcome {
-        crate::gate::Outcome::Passed => "passed",
-        crate::gate::Outcome::CouldNotMeasure => "could not measure",
-        crate::gate::Outcome::Failed => "not passed",
-    }
 }
 
 fn outcomes(summary: &Summary) -> Markup {
@@ -110,17 +103,26 @@ fn line(metric: &MetricShown) -> Markup {
     html! {
         tr {
             th scope="row" { (metric.name) }
-            td class=[below.then_some("bad")] { (format!("{:.3}", metric.value)) }
-            td { @if let Some((low, high)) = metric.interval { (format!("{low:.2}–{high:.2}")) } }
+            td class=[below.then_some("bad")] { (figure(metric.value)) }
+            td { @if let Some((low, high)) = metric.interval { (figure(low)) "–" (figure(high)) } }
             td { @if let Some(hits) = metric.hits { (hits) " of " } (metric.n) }
             td { @if let Some(floor) = metric.floor { (floor) } }
             td {
                 @for (n, point) in metric.history[before..].iter().enumerate() {
                     @if n > 0 { " " }
-                    span title=(point.at) { (format!("{:.3}", point.value)) }
+                    span title=(point.at) { (figure(point.value)) }
                 }
             }
         }
+    }
+}
+
+/// To three places, or to six what is less than a thousandth, such as a price.
+fn figure(value: f64) -> String {
+    if value > 0.0 && value < 0.001 {
+        format!("{value:.6}")
+    } else {
+        format!("{value:.3}")
     }
 }
 
@@ -208,5 +210,81 @@ fn setting(summary: &Summary) -> Markup {
                 @if let Some(value) = value && !value.is_empty() { tr { th scope="row" { (name) } td { (value) } } }
             }
         } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::gate::{Outcome, Ruling};
+    use crate::judge::{Ballot, Slot};
+    use crate::record::{Head, Judge, Point, Run};
+    use crate::store::Published;
+    use crate::verdict::tests::asked;
+
+    /// A run with a missed floor, a judge, history, and a passage that would do harm.
+    fn run() -> Run {
+        let row = |id: &str, quote: &str| json!({"id": id, "type": "answerable", "style": "nl", "question": "When & why?", "gold": [{"page": "a.html", "anchor": "A", "quote": quote}]});
+        let hostile = "<script>alert(1)</script> Trains run </pre><style>*{}</style>";
+        let mut wrong = asked(row("q2", "planes fly at noon every day"), &[hostile]);
+        wrong.ballots = [
+            r#"{"statement":1,"verdict":"supported"}"#,
+            r#"{"statement":1,"verdict":"unsupported"}"#,
+        ]
+        .map(|verdict| Ballot {
+            slots: vec![Slot::Statement(0)],
+            replies: vec![format!(r#"{{"verdicts":[{verdict}]}}"#)],
+            error: None,
+        })
+        .into();
+        let mut head = Head::new(
+            "docs",
+            "ab12".into(),
+            "rules 2; generator extractive".into(),
+        );
+        (head.embedder, head.reranker) = ("m".into(), "local".into());
+        head.asked_at = 1_765_432_100;
+        head.judge = Some(Judge {
+            model: "j".into(),
+            rules: 1,
+            remark: None,
+        });
+        head.ruling = Some(Ruling {
+            outcome: Outcome::Failed,
+            text: "below its floor: answer.gold_quoted\nnot passed".into(),
+            floors: [("answer.gold_quoted".to_owned(), 0.9)].into(),
+        });
+        let before = Point {
+            at: "2025-12-01T00:00:00Z".into(),
+            value: 0.75,
+        };
+        head.history = [("answer.gold_quoted".to_owned(), vec![before])].into();
+        head.left_out.insert("q9".into(), "stale: <i>".into());
+        Run {
+            head,
+            questions: vec![
+                asked(
+                    row("q1", "trains run on time"),
+                    &["Here trains run on time"],
+                ),
+                wrong,
+            ],
+        }
+    }
+
+    #[test]
+    fn the_report_is_known_with_failures_first_and_nothing_in_it_is_markup() {
+        let html = Published::of(&run()).expect("a report").html;
+        let (before, after) = html.split_once("<h2>Questions</h2>").expect("questions");
+        assert!(
+            before.contains("<td class=\"bad\">0.500</td>"),
+            "a missed floor"
+        );
+        let place = |id: &str| after.find(id).expect("a question");
+        assert!(place("q2,") < place("q1,"), "failures first");
+        assert!(!html.contains("<script") && !after.contains("<style") && !after.contains("<i>"));
+        assert!(!html.contains("style="), "presentation attributes only");
+        insta::assert_snapshot!(after.replace("><", ">\n<"));
     }
 }

@@ -4,6 +4,7 @@
 use std::time::{Duration, SystemTime};
 
 use app::config::Config;
+use app::context::Context;
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -19,13 +20,14 @@ const MARGIN: Duration = Duration::from_secs(120);
 pub(crate) async fn serve() -> anyhow::Result<()> {
     let config = Config::from_env()?;
     app::telemetry::init(config.log_level);
-    lambda_runtime::run(service_fn(|event| handle(&config, event)))
+    let context = Context::new(config).await?;
+    lambda_runtime::run(service_fn(|event| handle(&context, event)))
         .await
         .map_err(|error| anyhow::anyhow!(error))
 }
 
 async fn handle(
-    config: &Config,
+    context: &Context,
     event: LambdaEvent<Value>,
 ) -> Result<Value, lambda_runtime::Error> {
     // A local runtime names a deadline that is past when the event comes: it says nothing.
@@ -33,7 +35,7 @@ async fn handle(
     let until = left
         .ok()
         .map(|left| Instant::now() + left.saturating_sub(MARGIN));
-    let reply = slice(config, until).await;
+    let reply = slice(context, until).await;
     reply.map_err(|error| {
         tracing::error!("failed to evaluate: {error:#}");
         format!("{error:#}").into()
@@ -41,17 +43,17 @@ async fn handle(
 }
 
 /// What it replies while questions are left, or of the run it recorded.
-async fn slice(config: &Config, until: Option<Instant>) -> anyhow::Result<Value> {
-    let rows = dataset::built_in(&config.corpus)?;
-    let context = app::context::Context::new(config.clone()).await?;
-    match ask::run(&context, rows, until).await? {
-        Slice::Part { done, of } => {
+async fn slice(context: &Context, until: Option<Instant>) -> anyhow::Result<Value> {
+    let rows = dataset::built_in(&context.config.corpus)?;
+    match ask::run(context, rows, "", until).await? {
+        (Slice::Part { done, of }, _) => {
             tracing::info!(questions.n = done, questions.of = of, "asked a slice");
             Ok(json!({ "finished": false, "done": done, "of": of }))
         }
-        Slice::Whole(mut run) => {
+        (Slice::Whole(mut run), checkpoint) => {
             let results = context.results()?;
             let ruling = record_run(&results, &Standard::built_in()?, &mut run).await?;
+            checkpoint.forget().await?;
             tracing::info!(questions.n = run.questions.len(), "recorded a run");
             Ok(json!({
                 "finished": true,

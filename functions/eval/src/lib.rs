@@ -23,6 +23,7 @@ mod slice;
 mod store;
 mod verdict;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -37,7 +38,7 @@ use self::command::{Command, USAGE};
 use self::gate::{BASELINE, Outcome, Ruling, Standard};
 use self::judge::Bench;
 use self::record::Run;
-use self::slice::Slice;
+use self::slice::{Checkpoint, Slice};
 use self::store::Published;
 
 const THRESHOLDS: &str = "eval/thresholds.toml";
@@ -70,8 +71,10 @@ async fn execute(command: Command) -> anyhow::Result<Outcome> {
     match command {
         Command::Help => report::say(USAGE),
         Command::Measure(files) => {
-            let (results, mut run) = measure(files).await?;
-            return recorded(&results, &mut run).await;
+            let (results, mut run, checkpoint) = measure(files).await?;
+            let outcome = recorded(&results, &mut run).await?;
+            checkpoint.forget().await?;
+            return Ok(outcome);
         }
         Command::Judge => {
             let (config, results, mut run) = last_run().await?;
@@ -153,7 +156,7 @@ async fn calibrate() -> anyhow::Result<Outcome> {
     let (_, results, run) = last_run().await?;
     let found = calibration::of(&run)?;
     report::say(&found.text);
-    let histogram = format!("{}/plots/calibration.svg", run.head.slug());
+    let histogram = store::calibration_of(&run.head.slug());
     results.put(&histogram, found.histogram).await?;
     report::say(&format!("drawn as {histogram} of the results"));
     let Some(threshold) = found.threshold else {
@@ -190,7 +193,7 @@ async fn last_run() -> anyhow::Result<(Config, Results, Run)> {
 }
 
 /// Measures on `files`, by default every dataset of the configured corpus.
-async fn measure(files: Vec<PathBuf>) -> anyhow::Result<(Results, Run)> {
+async fn measure(files: Vec<PathBuf>) -> anyhow::Result<(Results, Run, Checkpoint)> {
     let config = Config::from_env()?;
     app::telemetry::init(config.log_level);
     let rows = if files.is_empty() {
@@ -198,10 +201,11 @@ async fn measure(files: Vec<PathBuf>) -> anyhow::Result<(Results, Run)> {
     } else {
         dataset::read(&files)?
     };
-    dataset::check(&rows)?;
+    let names: Vec<_> = files.iter().filter_map(|file| file.file_stem()).collect();
+    let part = names.join(OsStr::new(" and "));
     let context = Context::new(config).await?;
-    match ask::run(&context, rows, None).await? {
-        Slice::Whole(run) => Ok((context.results()?, *run)),
-        Slice::Part { done, of } => bail!("asked {done} of {of} questions"),
+    match ask::run(&context, rows, &part.to_string_lossy(), None).await? {
+        (Slice::Whole(run), checkpoint) => Ok((context.results()?, *run, checkpoint)),
+        (Slice::Part { done, of }, _) => bail!("asked {done} of {of} questions"),
     }
 }

@@ -49,8 +49,8 @@ pub(crate) fn of(run: &Run) -> anyhow::Result<Vec<Plot>> {
         plot(
             "recall",
             "Recall by k",
-            "The share of answerable questions of which a passage that holds the answer is among the first k, by vector, by \
-             keyword, fused and reranked, for k from 1 to 40.",
+            "The share of answerable questions of which a passage that holds the answer is among the first k, for k from 1 to 40: \
+             by vector, by keyword, fused, and reranked, which keeps but a few.",
             |area| recall(area, run),
         )?,
         plot(
@@ -127,7 +127,8 @@ fn recall(area: &Area<'_>, run: &Run) -> Drawn {
         .draw()?;
     let colours = [ORANGE, PURPLE, BLUE, GREEN];
     for (arm, (name, colour)) in retrieval::ARMS.iter().zip(colours).enumerate() {
-        let points = (1..=most).map(|k| (k, retrieval::recall(run, arm, k).value));
+        let points =
+            (1..=retrieval::depth(run, arm)).map(|k| (k, retrieval::recall(run, arm, k).value));
         chart
             .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
             .label(*name)
@@ -143,7 +144,7 @@ fn recall(area: &Area<'_>, run: &Run) -> Drawn {
 
 /// Relevance and whether the question should be answered. Whether a false premise should be depends on the answer, and an
 /// injection is neither.
-pub(crate) fn relevances(run: &Run) -> Vec<(f32, bool)> {
+fn relevances(run: &Run) -> Vec<(f32, bool)> {
     run.questions
         .iter()
         .filter_map(|asked| Some((asked.relevance, asked.row.should_be_answered()?)))
@@ -200,7 +201,7 @@ fn relevance(area: &Area<'_>, questions: &[(f32, bool)], threshold: Option<f32>)
 }
 
 /// Coverage and risk after each answer that was shown, the most relevant first (El-Yaniv and Wiener 2010).
-pub(crate) fn risks(run: &Run) -> Vec<(f64, f64)> {
+fn risks(run: &Run) -> Vec<(f64, f64)> {
     let mut judged: Vec<(f32, Verdict, bool)> = run
         .questions
         .iter()

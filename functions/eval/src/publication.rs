@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::dataset::Gold;
 use crate::gate::Outcome;
+use crate::metrics::refusal::Outcomes;
 use crate::metrics::{self, Kind, faithfulness};
 use crate::record::{Asked, Point, Run};
 use crate::verdict::Verdict;
@@ -68,19 +69,6 @@ pub(crate) struct MetricShown {
     pub(crate) floor: Option<f64>,
     /// Earlier runs, the oldest first.
     pub(crate) history: Vec<Point>,
-}
-
-/// Answerable × answered, in questions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Outcomes {
-    pub(crate) answerable: Split,
-    pub(crate) unanswerable: Split,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Split {
-    pub(crate) answered: usize,
-    pub(crate) refused: usize,
 }
 
 /// A plot's name and words; its lines are an object of their own.
@@ -150,7 +138,7 @@ pub(crate) struct VerdictShown {
     pub(crate) votes: Vec<&'static str>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct PassageShown {
     pub(crate) id: String,
     pub(crate) title: String,

@@ -16,7 +16,7 @@ use crate::gate::Ruling;
 use crate::judge::Ballot;
 
 /// Number of the form. A reader refuses another one.
-const FORM: u32 = 5;
+const FORM: u32 = 6;
 
 /// A run.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +37,8 @@ pub(crate) struct Head {
     pub(crate) writer: String,
     /// The model that wrote; empty for the passages' own sentences.
     pub(crate) generator: String,
+    /// The datasets that were named; empty for all of the corpus's.
+    pub(crate) part: String,
     /// Identity of the model that embeds.
     pub(crate) embedder: String,
     /// What orders the passages found, and so what relevance is judged by.
@@ -73,6 +75,7 @@ impl Head {
             corpus_hash,
             writer,
             generator: String::new(),
+            part: String::new(),
             embedder: String::new(),
             reranker: String::new(),
             asked_at: 0,
@@ -97,13 +100,18 @@ impl Head {
         slug(&self.title())
     }
 
-    /// What floors and baselines know the run by: the corpus, and the model that wrote, if one did.
+    /// What floors, baselines and results know the run by: the corpus, the model that wrote, if one did, and what was asked, if
+    /// not everything.
     pub(crate) fn title(&self) -> String {
-        title(&self.corpus, &self.generator)
+        let title = title(&self.corpus, &self.generator);
+        match self.part.as_str() {
+            "" => title,
+            part => format!("{title} on {part}"),
+        }
     }
 }
 
-/// The title of runs on a corpus that this model writes, or with an empty name none.
+/// The title of whole runs on a corpus that this model writes, or with an empty name none.
 pub(crate) fn title(corpus: &str, generator: &str) -> String {
     match generator {
         "" => corpus.to_owned(),
@@ -149,9 +157,9 @@ pub(crate) struct Asked {
     pub(crate) gold_at: [Vec<usize>; 4],
     /// Passages that hold a gold quote.
     pub(crate) gold_passages: usize,
-    /// The relevance that was judged.
+    /// The relevance that was judged, by the sentences or by a remote reranker.
     pub(crate) relevance: f32,
-    /// What it was judged by.
+    /// What the sentences' is made of.
     pub(crate) signals: Signals,
     /// Every event with its data.
     pub(crate) events: Vec<(String, Value)>,

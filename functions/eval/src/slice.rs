@@ -4,7 +4,7 @@
 //! A checkpoint belongs to one build, one state of the corpus, one way of answering and one list of questions, for a day. Under
 //! any other the questions are asked anew: half of a run says nothing of the other half.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use adapters::results::Results;
 use anyhow::{Context as _, bail};
@@ -16,6 +16,9 @@ use crate::record::{Asked, Head, Run};
 
 /// Of all rows, those that may be left out before a run says nothing any more.
 const LEFT_OUT_AT_MOST: f64 = 0.05;
+
+/// Where checkpoints are; a bucket may empty it after a while.
+const FOLDER: &str = "checkpoints";
 
 /// Questions asked between two checkpoints.
 const KEPT_EVERY: usize = 20;
@@ -29,6 +32,8 @@ pub(crate) enum One {
     Asked(Box<Asked>),
     /// It says nothing, for this reason.
     LeftOut(String),
+    /// It was answered without a part of the pipeline and says nothing of the whole; asked again, it may.
+    Degraded(String),
 }
 
 /// What came of a slice.
@@ -44,7 +49,6 @@ pub(crate) enum Slice {
 pub(crate) struct Checkpoint {
     results: Results,
     object: String,
-    identity: String,
 }
 
 impl Checkpoint {
@@ -62,10 +66,10 @@ impl Checkpoint {
         digest.update(serde_json::to_string(&same)?);
         digest.update(serde_json::to_string(rows)?);
         let hash = digest.finalize();
+        let identity: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Self {
             results,
-            object: object(&head.slug()),
-            identity: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            object: format!("{FOLDER}/{}-{}.jsonl", head.slug(), &identity[..16]),
         })
     }
 
@@ -73,33 +77,37 @@ impl Checkpoint {
         let Some(bytes) = self.results.get(&self.object).await? else {
             return Ok(None);
         };
-        let text = String::from_utf8(bytes).unwrap_or_default();
-        let Some((identity, run)) = text.split_once('\n') else {
-            return Ok(None);
+        let parsed = String::from_utf8(bytes)
+            .map_err(anyhow::Error::from)
+            .and_then(|text| Run::parse(&text));
+        let run = match parsed {
+            Ok(run) => run,
+            Err(error) => {
+                tracing::warn!("{} is not resumed: {error:#}", self.object);
+                return Ok(None);
+            }
         };
-        if identity != self.identity {
-            return Ok(None);
-        }
-        let run = Run::parse(run).with_context(|| format!("read {}", self.object))?;
         let is_fresh = now.saturating_sub(run.head.asked_at) <= FRESH;
         Ok(is_fresh.then_some(run))
     }
 
     async fn keep(&self, run: &Run) -> anyhow::Result<()> {
-        let text = format!("{}\n{}", self.identity, run.text()?);
-        Ok(self.results.put(&self.object, text).await?)
+        Ok(self.results.put(&self.object, run.text()?).await?)
+    }
+
+    /// Forgets what was kept, once the run is recorded.
+    ///
+    /// # Errors
+    /// When the results cannot be written.
+    pub(crate) async fn forget(&self) -> anyhow::Result<()> {
+        Ok(self.results.delete(&self.object).await?)
     }
 }
 
-/// Where a run of this slug is kept while it is asked.
-pub(crate) fn object(slug: &str) -> String {
-    format!("{slug}/checkpoint.jsonl")
-}
-
-/// Asks what is not asked yet, one row at a time, until all are or the time is up.
+/// Asks what is not asked yet, one row at a time, until all are or the time is up; one at the least.
 ///
 /// # Errors
-/// When a question fails, after what was asked before it is kept; or when too many rows are left out.
+/// When a question fails, or too many rows are left out; what was asked before is kept.
 pub(crate) async fn ask(
     checkpoint: &Checkpoint,
     head: Head,
@@ -118,9 +126,11 @@ pub(crate) async fn ask(
     });
     let ids = run.questions.iter().map(|asked| asked.row.id.clone());
     let done: HashSet<String> = ids.chain(run.head.left_out.keys().cloned()).collect();
-    let mut since_kept = 0;
-    for row in rows.into_iter().filter(|row| !done.contains(&row.id)) {
-        if until.is_some_and(|until| Instant::now() >= until) {
+    // Not kept: the next slice asks them again.
+    let mut degraded = BTreeMap::new();
+    let rows = rows.into_iter().filter(|row| !done.contains(&row.id));
+    for (n, row) in rows.enumerate() {
+        if n > 0 && until.is_some_and(|until| Instant::now() >= until) {
             checkpoint.keep(&run).await?;
             let done = run.questions.len() + run.head.left_out.len();
             return Ok(Slice::Part { done, of });
@@ -131,34 +141,41 @@ pub(crate) async fn ask(
             Ok(One::LeftOut(reason)) => {
                 run.head.left_out.insert(id, reason);
             }
+            Ok(One::Degraded(reason)) => {
+                degraded.insert(id, reason);
+            }
             Err(error) => {
-                checkpoint.keep(&run).await?;
-                let done = run.questions.len();
-                return Err(error.context(format!(
-                    "{id} failed; {done} answers are kept, and the same command goes on from there"
-                )));
+                let kept = match checkpoint.keep(&run).await {
+                    Ok(()) => format!(
+                        "{} answers are kept, and the same command goes on from there",
+                        run.questions.len()
+                    ),
+                    Err(unkept) => format!("what was asked before could not be kept ({unkept:#})"),
+                };
+                return Err(error.context(format!("{id} failed; {kept}")));
             }
         }
-        since_kept += 1;
-        if since_kept == KEPT_EVERY {
+        let left_out: BTreeMap<&String, &String> =
+            run.head.left_out.iter().chain(&degraded).collect();
+        if left_out.len() as f64 > LEFT_OUT_AT_MOST * of as f64 {
             checkpoint.keep(&run).await?;
-            since_kept = 0;
+            let reasons: Vec<String> = left_out
+                .iter()
+                .map(|(id, why)| format!("  {id}: {why}"))
+                .collect();
+            bail!(
+                "{} of {of} rows say nothing, too many for the rest to say anything:\n{}",
+                left_out.len(),
+                reasons.join("\n")
+            );
+        }
+        if n % KEPT_EVERY == KEPT_EVERY - 1 {
+            checkpoint.keep(&run).await?;
         }
     }
-    let left_out = &run.head.left_out;
-    if left_out.len() as f64 > LEFT_OUT_AT_MOST * of as f64 {
-        let reasons: Vec<String> = left_out
-            .iter()
-            .map(|(id, why)| format!("  {id}: {why}"))
-            .collect();
-        // Asked again, they may say something.
-        checkpoint.results.delete(&checkpoint.object).await?;
-        bail!(
-            "{} of {of} rows say nothing, too many for the rest to say anything:\n{}",
-            left_out.len(),
-            reasons.join("\n")
-        );
-    }
+    // Until it is recorded, nothing is lost.
+    checkpoint.keep(&run).await?;
+    run.head.left_out.extend(degraded);
     Ok(Slice::Whole(Box::new(run)))
 }
 
@@ -259,9 +276,11 @@ pub(crate) mod tests {
     async fn a_slice_ends_in_time_and_another_build_corpus_or_day_begins_anew() {
         let folder = Folder::of("time");
         let now = Some(Instant::now());
-        let (ended, said) = slice(&folder, head("h", 1_000), now, |row| Ok(answer(row))).await;
-        assert_eq!(ended.expect("a slice"), Slice::Part { done: 0, of: 60 });
-        assert!(said.is_empty(), "{said:?}");
+        for done in 1..3 {
+            let (ended, said) = slice(&folder, head("h", 1_000), now, |row| Ok(answer(row))).await;
+            assert_eq!(ended.expect("a slice"), Slice::Part { done, of: 60 });
+            assert_eq!(said.len(), 1, "{said:?}");
+        }
         let later = Some(Instant::now() + Duration::from_secs(600));
         for (head, anew) in [
             (head("h", 1_000 + 86_400), false),
@@ -272,7 +291,7 @@ pub(crate) mod tests {
             assert!(ended.is_err());
             let (_, said) = slice(&folder, head, later, fails_at("q59")).await;
             assert_eq!(said[0] == "q00", anew, "{said:?}");
-            folder.open().delete(&object("docs")).await.expect("none");
+            let _ = std::fs::remove_dir_all(&folder.0);
         }
     }
 
@@ -283,7 +302,7 @@ pub(crate) mod tests {
             move |row: &Row| {
                 let n: usize = row.id[1..].parse().expect("a number");
                 Ok(match n {
-                    0 => One::LeftOut("answered without the vector".into()),
+                    0 => One::Degraded("answered without the vector".into()),
                     n if n < most => One::LeftOut("stale: there is no page x.html".into()),
                     _ => answer(row),
                 })
@@ -296,14 +315,16 @@ pub(crate) mod tests {
         };
         assert_eq!((run.questions.len(), run.head.left_out.len()), (57, 3));
         let folder = Folder::of("many");
-        let (ended, _) = slice(&folder, head("h", 1), None, left_out(4)).await;
+        let (ended, said) = slice(&folder, head("h", 1), None, left_out(4)).await;
         let error = format!("{:#}", ended.expect_err("no run"));
         assert!(
             error.contains("4 of 60 rows say nothing") && error.contains("q03: stale"),
             "{error}"
         );
-        // Nothing of it is taken over when the corpus is mended.
-        let (_, said) = slice(&folder, head("h", 1), None, left_out(0)).await;
-        assert_eq!(said.len(), 60);
+        assert_eq!(said.len(), 4, "no more is asked in vain");
+        // Once the pipeline is whole again, what was answered without a part of it is asked again.
+        let (ended, said) = slice(&folder, head("h", 1), None, |row| Ok(answer(row))).await;
+        assert_eq!((said.len(), said[0].as_str()), (57, "q00"));
+        assert!(matches!(ended.expect("a run"), Slice::Whole(run) if run.head.left_out.len() == 3));
     }
 }

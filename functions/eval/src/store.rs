@@ -1,20 +1,23 @@
 //! Runs in the store of results, as they are published.
 //!
-//! `latest.json` is written last: whoever reads it finds what it names.
+//! `latest.json` is written last, so that whoever reads it finds what it names; while a run is published, its parts may be
+//! newer than what `latest.json` says of it.
+
+use std::collections::BTreeMap;
 
 use adapters::results::Results;
 use anyhow::Context as _;
+use serde::Deserialize;
 
 use crate::html;
 use crate::plot::{self, Plot};
 use crate::publication::{self, Latest, Page, ROWS_A_PAGE, RowShown, Summary};
 use crate::record::{Point, Run};
-use crate::slice;
 
 const LATEST: &str = "latest.json";
 
 /// Of a metric's history, the values kept.
-const KEPT: usize = 50;
+const KEPT: usize = 20;
 
 /// Everything that is published of a run, made of the run alone.
 pub(crate) struct Published {
@@ -50,6 +53,11 @@ pub(crate) fn run_of(slug: &str) -> String {
     format!("{slug}/run.jsonl")
 }
 
+/// Where the last calibration of a title is drawn. The next run takes it away, for it says nothing of that.
+pub(crate) fn calibration_of(slug: &str) -> String {
+    format!("{slug}/calibration.svg")
+}
+
 /// The last run of a title.
 ///
 /// # Errors
@@ -64,33 +72,40 @@ pub(crate) async fn last(results: &Results, slug: &str) -> anyhow::Result<Run> {
     Run::parse(&text).with_context(|| format!("read {object}"))
 }
 
-/// Gives the run what its metrics were in the runs of its title before.
+/// Gives the run what its metrics were in the runs of its title before, also those that the last one has not.
 ///
 /// # Errors
 /// The results cannot be read.
 pub(crate) async fn remember(results: &Results, run: &mut Run) -> anyhow::Result<()> {
     let slug = run.head.slug();
+    let mut history = history(results, &slug).await?;
     let latest = latest(results).await?;
     let before = latest.runs.iter().find(|summary| summary.slug == slug);
-    let at = run.head.at();
-    run.head.history.clear();
+    // The same run, judged since, is no run before.
+    let before = before.filter(|summary| summary.at != run.head.at());
     for metric in before.iter().flat_map(|summary| &summary.metrics) {
-        let mut history = metric.history.clone();
-        // The same run, judged since, is no run before.
-        if let Some(summary) = before
-            && summary.at != at
-        {
-            history.push(Point {
-                at: summary.at.clone(),
-                value: metric.value,
-            });
-        }
-        history.drain(..history.len().saturating_sub(KEPT));
-        if !history.is_empty() {
-            run.head.history.insert(metric.name.clone(), history);
-        }
+        let points = history.entry(metric.name.clone()).or_default();
+        points.extend(before.map(|summary| Point {
+            at: summary.at.clone(),
+            value: metric.value,
+        }));
+        points.drain(..points.len().saturating_sub(KEPT));
     }
+    run.head.history = history;
     Ok(())
+}
+
+/// The history that the last run of a title was given. A run of another form has one as well.
+async fn history(results: &Results, slug: &str) -> anyhow::Result<BTreeMap<String, Vec<Point>>> {
+    #[derive(Default, Deserialize)]
+    struct Head {
+        #[serde(default)]
+        history: BTreeMap<String, Vec<Point>>,
+    }
+    let stored = results.get(&run_of(slug)).await?.unwrap_or_default();
+    let head = stored.split(|byte| *byte == b'\n').next();
+    let head = head.and_then(|head| serde_json::from_slice::<Head>(head).ok());
+    Ok(head.unwrap_or_default().history)
 }
 
 /// Writes everything of a run, in the place of the last one of its title.
@@ -100,9 +115,6 @@ pub(crate) async fn remember(results: &Results, run: &mut Run) -> anyhow::Result
 pub(crate) async fn publish(results: &Results, run: &Run) -> anyhow::Result<()> {
     let published = Published::of(run)?;
     let slug = &published.summary.slug;
-    let mut latest = latest(results).await?;
-    let pages_before = latest.runs.iter().find(|run| run.slug == *slug);
-    let pages_before = pages_before.map_or(0, |run| run.rows.pages);
     results.put(&run_of(slug), run.text()?).await?;
     for plot in &published.plots {
         let object = format!("{slug}/plots/{}.svg", plot.shown.name);
@@ -117,13 +129,15 @@ pub(crate) async fn publish(results: &Results, run: &Run) -> anyhow::Result<()> 
         .put(&format!("{slug}/run.html"), published.html.as_str())
         .await?;
     let pages = published.summary.rows.pages;
+    // Read only now: another title may have been published meanwhile.
+    let mut latest = latest(results).await?;
+    let pages_before = latest.runs.iter().find(|run| run.slug == *slug);
+    let pages_before = pages_before.map_or(0, |run| run.rows.pages);
     latest.runs.retain(|run| run.slug != *slug);
     latest.runs.push(published.summary.clone());
     latest.runs.sort_by(|a, b| a.title.cmp(&b.title));
-    let mut bytes = serde_json::to_vec_pretty(&latest)?;
-    bytes.push(b'\n');
-    results.put(LATEST, bytes).await?;
-    results.delete(&slice::object(slug)).await?;
+    results.put(LATEST, serde_json::to_vec(&latest)?).await?;
+    results.delete(&calibration_of(slug)).await?;
     // Of a run with fewer questions, the pages that nothing names any more.
     for n in pages + 1..=pages_before {
         results.delete(&page(n)).await?;
@@ -228,13 +242,31 @@ mod tests {
         }
         let latest = json(&results, LATEST).await;
         let metrics = latest["runs"][0]["metrics"].as_array().expect("metrics");
-        assert!(
-            metrics
-                .iter()
-                .all(|metric| metric["history"] == serde_json::json!([])),
-            "{metrics:?}"
-        );
+        let none = serde_json::json!([]);
+        assert!(metrics.iter().all(|metric| metric["history"] == none));
         let error = format!("{:#}", last(&results, "others").await.expect_err("no run"));
         assert!(error.contains("no others/run.jsonl"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn what_only_some_runs_have_keeps_its_history() {
+        let folder = Folder::of("some");
+        let results = folder.open();
+        let standard = Standard::parse("", "{}").expect("a standard");
+        let mut histories = Vec::new();
+        // Asked, judged, asked, judged: only a judged run has the judge's metrics, here refusals.
+        for (asked_at, with_refusals) in [(1, false), (1, true), (2, false), (2, true), (3, true)] {
+            let mut run = run();
+            run.head.asked_at = asked_at;
+            if !with_refusals {
+                run.questions.retain(|asked| asked.row.kind == "answerable");
+            }
+            record_run(&results, &standard, &mut run)
+                .await
+                .expect("recorded");
+            let of = |name: &str| run.head.history.get(name).map_or(0, Vec::len);
+            histories.push((of("answer.answered"), of("refusal.right")));
+        }
+        assert_eq!(histories, [(0, 0), (0, 0), (1, 1), (1, 1), (2, 2)]);
     }
 }

@@ -394,7 +394,8 @@ mod tests {
             })
         };
         assert!(of(0.0) < RELEVANCE_THRESHOLD && of(1.0) > RELEVANCE_THRESHOLD);
-        assert!((of(0.5) - passage_probability(0.62)).abs() < 1e-6);
+        let passage = score_passage(&[], USUAL_SHARE) + 0.62;
+        assert!((of(0.5) - passage_probability(passage)).abs() < 1e-6);
     }
 
     #[test]

@@ -16,6 +16,8 @@ mod quantity;
 mod reading;
 mod text;
 
+use std::collections::HashSet;
+
 use crate::names::{self, Name, NameKind};
 use code::UsedKind;
 use quantity::{Quantity, Unit};
@@ -93,6 +95,16 @@ pub fn unsupported_code(code: &str, evidence: &[Evidence<'_>]) -> Option<Unsuppo
     contradicts(&prose, &sources).then_some(Unsupported::Contradicts)
 }
 
+/// The share of a statement's words from which it says a sentence again.
+const COPIED: f32 = 0.8;
+
+/// The words of a text that are no numbers.
+fn words(lower: &str) -> impl Iterator<Item = &str> {
+    lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.contains(char::is_alphabetic))
+}
+
 /// One citation in plain form.
 struct Source {
     passage: Plain,
@@ -109,12 +121,20 @@ impl Source {
         }
     }
 
-    /// The quote, in the sentences it was cut out of.
-    fn around_quote(&self) -> &str {
-        match self.passage.find(&self.quote) {
-            Some(quoted) => &self.passage.lower[self.passage.sentences_around(quoted)],
-            None => &self.quote.lower,
-        }
+    /// The sentences that the quote may have been cut out of and that `statement` says again, but for a word or two: where they
+    /// have another number, the statement changed it.
+    fn copied_by(&self, statement: &Plain) -> Vec<&str> {
+        let said: Vec<&str> = words(&statement.lower).collect();
+        self.passage
+            .find_all(&self.quote)
+            .into_iter()
+            .map(|quoted| &self.passage.lower[self.passage.sentences_around(quoted)])
+            .filter(|sentence| {
+                let theirs: HashSet<&str> = words(sentence).collect();
+                let same = said.iter().filter(|word| theirs.contains(*word)).count();
+                same as f32 >= COPIED * said.len() as f32
+            })
+            .collect()
     }
 
     fn texts(&self) -> [&Plain; 3] {
@@ -140,9 +160,10 @@ fn has_unheld_number(plain: &Plain, sources: &[Source]) -> bool {
         .flat_map(|source| quantity::stated(&source.quote.lower))
         .collect();
     // A quote may end before the number that the sentence changed.
-    let around_quotes: Vec<Quantity> = sources
+    let copied: Vec<Vec<Quantity>> = sources
         .iter()
-        .flat_map(|source| quantity::stated(source.around_quote()))
+        .flat_map(|source| source.copied_by(plain))
+        .map(quantity::stated)
         .collect();
     stated.iter().any(|claim| {
         let mut is_held = false;
@@ -154,7 +175,10 @@ fn has_unheld_number(plain: &Plain, sources: &[Source]) -> bool {
         }
         !is_held
             || quantity::is_substituted(claim, &stated, &in_quotes)
-            || quantity::is_substituted(claim, &stated, &around_quotes)
+            || (!copied.is_empty()
+                && copied
+                    .iter()
+                    .all(|numbers| quantity::is_substituted(claim, &stated, numbers)))
     })
 }
 
@@ -447,6 +471,40 @@ mod tests {
                     NUMBER,
                 ),
                 ("Without BY the step is 1; others count 10, 8, 6.", None),
+            ],
+        );
+        let passage = "For sequential scans, the table is read in chunks of 5 MB. For parallel scans, the table is read in \
+                       chunks of 8 MB.";
+        check(
+            passage,
+            "the table is read in chunks",
+            &[
+                (
+                    "For parallel scans, the table is read in chunks of 8 MB.",
+                    None,
+                ),
+                (
+                    "For sequential scans, the table is read in chunks of 5 MB.",
+                    None,
+                ),
+                (
+                    "For parallel scans, the table is read in chunks of 9 MB.",
+                    NUMBER,
+                ),
+            ],
+        );
+        check(
+            "The timeout of the worker can be set and defaults to 5 minutes. Between retries it waits 30 seconds.",
+            "timeout of the worker can be set",
+            &[
+                (
+                    "The timeout of the worker can be set, and between retries it waits 30 seconds.",
+                    None,
+                ),
+                (
+                    "The timeout of the worker can be set and defaults to 30 seconds.",
+                    NUMBER,
+                ),
             ],
         );
     }

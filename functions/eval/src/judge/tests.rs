@@ -142,6 +142,11 @@ async fn c284_an_honest_judge_counts_statements_and_leaves_refusals_apart() {
         ("not_judged_refused", "0.091 (1/11"),
     ];
     check(&run, &expected, None);
+    let floors = "[\"docs judged\"]\n\"faithfulness.supported\" = 0.9";
+    let ruling = Standard::parse(floors, "{}")
+        .expect("a standard")
+        .rule(&run);
+    assert_eq!(ruling.outcome, Outcome::Failed, "{}", ruling.text);
 }
 
 #[tokio::test]

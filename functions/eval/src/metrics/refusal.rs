@@ -4,12 +4,27 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::Metric;
-use crate::publication::{Outcomes, Split};
 use crate::record::{Asked, Run};
 use crate::verdict::Verdict;
 
 /// Answerable × answered, in questions. A service that refuses everything has its whole first row on the right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Outcomes {
+    pub(crate) answerable: Split,
+    pub(crate) unanswerable: Split,
+}
+
+/// Of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Split {
+    pub(crate) answered: usize,
+    pub(crate) refused: usize,
+}
+
+/// What a run came to.
 pub(crate) fn outcomes(run: &Run) -> Outcomes {
     let split = |kind: &str| {
         let asked = run.questions.iter().filter(|asked| asked.row.kind == kind);

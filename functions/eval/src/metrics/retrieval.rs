@@ -16,7 +16,7 @@ pub(super) fn measure(run: &Run) -> Vec<Metric> {
     let mut metrics = Vec::new();
     for (arm, name) in ARMS.iter().enumerate() {
         let named = |what: &str| format!("retrieval.{name}.{what}");
-        for k in RECALL_AT {
+        for k in RECALL_AT.into_iter().filter(|&k| k <= depth(run, arm)) {
             metrics.push(recall(run, arm, k));
         }
         let first = |asked: &&Asked| {
@@ -41,6 +41,19 @@ pub(crate) fn recall(run: &Run, arm: usize, k: usize) -> Metric {
         hits,
         asked.len(),
     )
+}
+
+/// How many passages of an arm there are to find something among: reranking keeps few.
+pub(crate) fn depth(run: &Run, arm: usize) -> usize {
+    let most = RECALL_AT.into_iter().max().unwrap_or_default();
+    if ARMS[arm] != "reranked" {
+        return most;
+    }
+    let kept = run.questions.iter().map(|asked| {
+        let passages = asked.events("passages").last();
+        passages.map_or(0, |data| data["passages"].as_array().map_or(0, Vec::len))
+    });
+    kept.max().unwrap_or_default().min(most)
 }
 
 fn answerable(run: &Run) -> Vec<&Asked> {

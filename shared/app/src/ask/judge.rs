@@ -72,16 +72,23 @@ impl Thresholds {
     }
 }
 
+/// What `ranked` is judged by.
+#[must_use]
+pub fn judged_score(ranked: &Ranked) -> f32 {
+    match ranked.order {
+        Order::Model { best } if !ranked.signals.unknown_name => best,
+        Order::Model { .. } | Order::Sentences | Order::Fused => relevance(ranked.signals),
+    }
+}
+
 /// Judges `ranked`. A threshold of 0 never abstains by score, but nothing can be answered from no passage.
 #[must_use]
 pub fn judge(ranked: Ranked, thresholds: Thresholds) -> Judged {
-    let by_sentences = relevance(ranked.signals);
-    let (score, threshold) = match ranked.order {
-        Order::Model { .. } if ranked.signals.unknown_name => (by_sentences, thresholds.reranker),
-        Order::Model { best } => (best, thresholds.reranker),
-        Order::Sentences | Order::Fused => (by_sentences, thresholds.sentences),
+    let threshold = match ranked.order {
+        Order::Model { .. } => thresholds.reranker,
+        Order::Sentences | Order::Fused => thresholds.sentences,
     };
-    if ranked.passages.is_empty() || score < threshold {
+    if ranked.passages.is_empty() || judged_score(&ranked) < threshold {
         Judged::Abstained(Abstained { ranked })
     } else {
         Judged::Relevant(Relevant { ranked })

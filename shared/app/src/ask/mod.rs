@@ -65,7 +65,9 @@ pub struct Found {
     pub arms: Arms,
     /// Chunks of the passages, best first.
     pub passages: Vec<i64>,
-    /// What relevance is judged by.
+    /// The relevance that was judged, 0 to 1: of the sentences, or a remote reranker's best score.
+    pub relevance: f32,
+    /// What the sentences' is made of.
     pub signals: Signals,
 }
 

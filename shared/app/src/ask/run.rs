@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::Found;
 use super::event::{self, Closed, ErrorEvent, Event, Progress, Sink};
 use super::failure::Failure;
+use super::judge::judged_score;
 use super::rerank::Ranked;
 use crate::context::Context;
 
@@ -72,6 +73,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .map(|passage| passage.evidence.chunk)
                 .collect(),
+            relevance: judged_score(ranked),
             signals: ranked.signals,
         });
     }

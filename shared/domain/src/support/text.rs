@@ -86,18 +86,29 @@ impl Plain {
         })
     }
 
-    /// Where `quote` stands here, line breaks counting as spaces.
+    /// Where `quote` stands here first; see [`find_all`](Self::find_all).
     pub(super) fn find(&self, quote: &Self) -> Option<Range<usize>> {
+        self.find_all(quote).into_iter().next()
+    }
+
+    /// Wherever `quote` stands here, line breaks counting as spaces.
+    pub(super) fn find_all(&self, quote: &Self) -> Vec<Range<usize>> {
         if quote.lower.is_empty() {
-            return None;
+            return Vec::new();
         }
-        let at = if quote.lower.contains('\n') || self.lower.contains('\n') {
-            let spaced = self.lower.replace('\n', " ");
-            spaced.find(&quote.lower.replace('\n', " "))?
-        } else {
-            self.lower.find(&quote.lower)?
+        let found = |text: &str, words: &str| -> Vec<Range<usize>> {
+            text.match_indices(words)
+                .map(|(at, _)| at..at + words.len())
+                .collect()
         };
-        Some(at..at + quote.lower.len())
+        if quote.lower.contains('\n') || self.lower.contains('\n') {
+            found(
+                &self.lower.replace('\n', " "),
+                &quote.lower.replace('\n', " "),
+            )
+        } else {
+            found(&self.lower, &quote.lower)
+        }
     }
 
     /// `range` widened to the sentences it touches.
